@@ -21,7 +21,7 @@ from multimargin import RankSVM, save_model
 from multimargin.compare import read_results
 from multimargin.compare.results import Result
 from multimargin.datasets import load, load_arff, load_npz, load_svmlight, load_table
-from multimargin.datasets.table_columns import UndecidedColumns
+from multimargin.datasets.feature_columns import UndecidedColumns
 from multimargin.model_files import load_model, read_info
 from tests.support.files import signed
 from tests.support.subsets import first_fast

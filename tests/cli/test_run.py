@@ -52,6 +52,13 @@ def test_errors_are_one_line_on_standard_error(command):
         assert answer.err.rstrip().endswith("--help)") == (code == 2), line
 
 
+def test_a_model_behind_the_data_is_asked_for_in_front(command, tmp_path):
+    (tmp_path / "t.csv").write_text("x,a,b\n1,0,1\n")
+    answer = command("predict", tmp_path / "t.csv", "some.model")
+    assert answer.code == 1
+    assert "not a multimargin model; expected a file that multimargin fit wrote, in" in answer.err
+
+
 def test_errors_of_others(command, monkeypatch):
     for error, line in (
         (KeyError("no column 'x'"), "no column 'x'"),

@@ -13,7 +13,7 @@ from multimargin.datasets import load as load_any
 from multimargin.datasets import load_arff, load_table
 from multimargin.datasets.arff import feature_matrix
 from multimargin.datasets.arff_rows import Attribute
-from multimargin.datasets.table_columns import UndecidedColumns
+from multimargin.datasets.feature_columns import UndecidedColumns
 from multimargin.estimators.llsf_problem import as_dense
 from tests.support.cases import case
 

@@ -1,6 +1,5 @@
 """Rows that are likely none: what is refused, what is told, and what is a row."""
 
-import json
 import warnings
 
 import pandas as pd
@@ -61,17 +60,6 @@ def test_a_line_of_types_is_refused(tmp_path, types):
         read_frame(tmp_path / "t.tsv")
     (tmp_path / "t.tsv").write_text("a\tb\ntext\tred\nx\tdate\n")
     assert len(read_frame(tmp_path / "t.tsv")) == 2
-
-
-def test_comments_between_rows_are_told(tmp_path):
-    file = tmp_path / "t.csv"
-    rows = "".join(f"{k},text {k},a\n" for k in range(8))
-    file.write_text(f"id,text,tags\n{rows}# more, of, them\n{rows}")
-    said = "row 8 begins with '# more', unlike others; if that is a comment, remove it"
-    assert said_of(file) == ([said], 17)
-    for text in ("# one,0\n# two,1\nsea,0\n", "#one,0\nsea,0\nsky,1\nsun,1\n#two,0\n"):
-        file.write_text(f"text,x\n{text}")
-        assert said_of(file)[0] == []
 
 
 @pytest.mark.parametrize("again", ["tags,text", "id,text", "ID,Tags,TEXT", "text,labels,id"])
@@ -157,23 +145,6 @@ def test_answers_below_a_question_are_a_second_line_of_names(tmp_path):
     (tmp_path / "t.csv").write_text("\n".join(rows))
     with pytest.warns(UserWarning, match="several columns named 'Q1'"):
         assert len(read_frame(tmp_path / "t.csv")) == 4
-
-
-@pytest.mark.parametrize(
-    ("line", "told"),
-    [
-        ({"version": 1, "source": "us"}, "objects have only 'source', 'version', and others 'a', "),
-        ({"index": {"_id": 1}}, "objects have only 'index', and others 'a', 'b', 'c', each a row"),
-        ({}, None),
-        ({"c": 1}, None),
-    ],
-)
-def test_objects_without_a_key_of_others_are_told(tmp_path, line, told):
-    objects = [line, {"a": 1, "b": 2}, line, {"b": 2, "c": 3}]
-    (tmp_path / "t.jsonl").write_text("\n".join(map(json.dumps, objects)))
-    said, n_rows = said_of(tmp_path / "t.jsonl")
-    assert n_rows == (4 if line else 2)
-    assert [told in message for message in said if "objects" in message] == [True] * bool(told)
 
 
 @pytest.mark.parametrize("second", ["How old?,How tall?,What?", "(years),(cm),", "int64,m,text"])

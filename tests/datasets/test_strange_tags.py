@@ -51,7 +51,9 @@ def test_names_that_are_more_than_names_are_told(cells, told):
         indicator_of_tags(pd.Series(cells, name="t"), ";" if ";" in cells[0] else ",")
 
 
-@pytest.mark.parametrize("name", ["No Finding", "no labels", "none of these", "keine Angabe"])
+@pytest.mark.parametrize(
+    "name", ["No Finding", "no labels", "none of these", "keine Angabe", "unlabeled", "Untagged"]
+)
 def test_a_name_that_says_no_and_stands_alone_is_told(name):
     cells = pd.Series(["a,b", name, "b", name], name="t")
     with pytest.warns(UserWarning, match=f"has '{name}', beside no other name; if that says"):
@@ -83,6 +85,31 @@ def test_names_that_are_no_more_than_names_are_not_told(names):
         indicator_of_tags(pd.Series(["|".join(names), names[0], names[-1]], name="t"), "|")
 
 
+@pytest.mark.parametrize("form", ["{};#{}", "{1};#{0}"])
+def test_numbers_beside_names_are_told(form):
+    """As SharePoint writes names and their keys."""
+    keys = {"red": 3, "blue": 12, "sea": 7}
+    rows = (["red", "sea"], ["blue"], ["sea", "blue", "red"], ["sea"])
+    cells = [";#".join(form.format(name, keys[name]) for name in row) for row in rows]
+    with pytest.warns(UserWarning, match="has a number beside each name, such as '3', which is"):
+        indicator_of_tags(pd.Series(cells, name="t"), ";#")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        indicator_of_tags(pd.Series(["1;#2", "3", "2;#4"], name="t"), ";#")
+        indicator_of_tags(pd.Series(["red;#sea", "red", "sea;#12"], name="t"), ";#")
+
+
+@pytest.mark.filterwarnings("ignore:.* names that differ only by")
+@pytest.mark.parametrize("code", ["0", "-1"])
+def test_a_number_for_no_further_tag_is_told(code):
+    columns = {"t1": ["3", "1", "2", "3"], "t2": ["2", code, code, "1"], "t3": ["1", *[code] * 3]}
+    with pytest.warns(UserWarning, match=f"'t2', 't3' have '{code}' in all but the first, which"):
+        indicator_of_tags(pd.DataFrame(columns), None)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        indicator_of_tags(pd.DataFrame({"t1": [code, "5", "2"], "t2": ["5", code, "3"]}), None)
+
+
 @pytest.mark.parametrize(
     ("form", "told"),
     [
@@ -100,14 +127,3 @@ def test_what_stands_around_the_names_of_all_cells_is_told(form, told):
         warnings.simplefilter("error")
         cells = ["; ".join(map(form.format, tags)) for tags in ("ab", "b", "ca")]
         indicator_of_tags(pd.Series(cells, name="t"), ";")
-
-
-@pytest.mark.parametrize("length", [100, 255, 256, 1000, 32767])
-def test_cells_that_are_likely_cut_are_told(length):
-    names = [f"tag{k:04}" for k in range(length // 5)]
-    cells = [", ".join(names[k:])[:length] for k in range(3)]
-    with pytest.warns(UserWarning, match=f"3 different cells of 't' have {length} characters, and"):
-        indicator_of_tags(pd.Series([*cells, "tag0001, tag0002"], name="t"), None)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        indicator_of_tags(pd.Series([cells[0], "tag0001, tag0002"], name="t"), None)

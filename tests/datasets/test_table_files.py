@@ -19,7 +19,7 @@ import pytest
 
 from multimargin.checks import memory
 from multimargin.datasets import MultilabelData, load, load_table, sources, table_files
-from multimargin.datasets.table_columns import UndecidedColumns
+from multimargin.datasets.feature_columns import UndecidedColumns
 from multimargin.datasets.table_files import read_frame
 from tests.support.cases import case
 
@@ -326,8 +326,8 @@ def test_parts_are_in_the_order_of_their_numbers_and_may_be_empty(frame):
 
 def test_tables_that_are_not_read_are_told(frame):
     os.mkdir("d")
-    for name in ("train", "test", "valid"):
-        frame.to_csv(f"d/{name}.csv", index=False)
+    for rows, name in enumerate(("train", "test", "valid")):
+        frame[rows:].to_csv(f"d/{name}.csv", index=False)
     with pytest.warns(UserWarning, match=r"'train.csv', 'test.csv', .* 'valid.csv', left out"):
         load("d", labels="x,y")
     os.rename("d/valid.csv", "d/tr.csv")
@@ -539,11 +539,22 @@ def test_a_part_and_its_compressed_copy_are_not_read_both(frame):
     frame.to_csv("copies/part-0.csv.gz", index=False)
     with pytest.raises(ValueError, match=r"expected the folder .*found part-0.csv, part-0.csv.gz"):
         load("copies", labels="x,y")
-    with pytest.raises(ValueError, match=r"copies/part-\*' finds 'part-0.csv' twice"):
+    told = r"copies/part-0.csv and copies/part-0.csv.gz have the same rows; expected each part once"
+    with pytest.raises(ValueError, match=told):
         load("copies/part-*", labels="x,y")
-    frame.to_csv("copies/part-1.csv", index=False)
+    with pytest.raises(ValueError, match="train and test have the same rows"):
+        load_table("copies/part-0.csv", test="copies/part-0.csv.gz", labels="x,y")
+    frame[::-1].to_csv("copies/part-1.csv", index=False)
     os.remove("copies/part-0.csv")
-    np.testing.assert_array_equal(load("copies/part-*", labels="x,y").Y, [*EXPECTED, *EXPECTED])
+    found = load("copies/part-*", labels="x,y").Y
+    np.testing.assert_array_equal(found, [*EXPECTED, *EXPECTED[::-1]])
+
+
+def test_parts_of_one_row_may_be_equal(frame):
+    os.mkdir("single")
+    for k in range(2):
+        frame[:1].to_csv(f"single/part-{k}.csv", index=False)
+    assert len(read_frame(Path("single"))) == 2
 
 
 def test_what_lies_beside_the_parts_of_a_table_is_none(frame):

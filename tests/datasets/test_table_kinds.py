@@ -64,6 +64,58 @@ def test_numbers_that_instruments_write_for_missing_ones_are_told(code):
     assert f"the column 'n' has {float(code):.10g} in 2 rows, unlike its others; if" in told
 
 
+@pytest.mark.parametrize(
+    ("cells", "code"),
+    [
+        # Zero where nobody measured, and codes above a scale of few or of many steps.
+        ([24, 26, 30, 33, 38, 40, 44, 50, 58, 64, 72, 90, 122, 0, 0, 0], 0),
+        ([21, 34, 28, 51, 0, 33, 0, 47], 0),
+        ([23, 31, 34, 45, 56, 62, 99, 99], 99),
+        ([1, 2, 3, 4, 2, 3, 8, 8], 8),
+        ([1, 2, 3, 4, 5, 9, 9, 5], 9),
+    ],
+)
+def test_numbers_that_stand_apart_from_all_others_are_told(cells, code):
+    told = read([*map(str, cells)])[1]
+    assert f"the column 'n' has {code} in {cells.count(code)} rows, unlike its others" in told
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [0, 1, 2, 5, 0, 3, 1, 0],
+        [0, 9.99, 19.99, 29.99, 39.99, 0],
+        [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 8, 9],
+        [1, 2, 3, 4, 5, 6, 7, 8, 9, 8, 9, 9],
+        # Amounts, of which nothing is one.
+        [0, 0, 0.2, 0.21, 0.23, 0.24, 0.26, 0.27, 3.5, 3.6, 3.7, 3.8, 3.9, 4, 4.1, 4.2, 4.3],
+        [0, 114, 401, 594, 914, 1055, 0, 0],
+        [0, 1, 1, 0],
+        [21, 34, 28, 51, 0, 33, 47, 95, 98, 99],
+    ],
+)
+def test_numbers_that_continue_the_others_are_none_for_missing_ones(cells):
+    assert "unlike its others" not in read([*map(str, cells)])[1]
+
+
+@pytest.mark.parametrize("cells", [["1e5", "12345", "77", "9e8"], ["1234567", "12345e78"]])
+def test_a_letter_among_whole_numbers_makes_them_codes(cells):
+    column = Cells("c", pd.Series(cells * 3, dtype=object), as_text=True)
+    assert (kind_of(column).name, kind_of(column).ask) == ("codes", "--nominal")
+    numbers = Cells("c", pd.Series([*cells[:1], "1.5", "1e4"] * 3, dtype=object), as_text=True)
+    assert kind_of(numbers).name == "number"
+
+
+def test_keys_with_zeros_in_front_are_asked_about():
+    keys = Cells("c", pd.Series([f"0171{k:06}" for k in range(30)]), as_text=True)
+    assert (kind_of(keys).name, kind_of(keys).ask) == ("keys", "--drop")
+
+
+def test_bytes_that_are_no_text_are_asked_about():
+    assert kind_of(Cells("c", pd.Series([b"\x89PNG", b"\xff\xd8"] * 9))).name == "bytes"
+    assert kind_of(Cells("c", pd.Series([b"red", b"blue"] * 9))).name == "nominal"
+
+
 def test_years_of_no_date_are_told():
     days = [f"2024-01-{day:02}" for day in range(1, 7)] + ["2023-05-01", "2022-05-01"]
     assert "'n' has 9999 in 2 rows, unlike" in read([*days, "9999-12-31", "9999-12-31"])[1]
@@ -278,12 +330,6 @@ def test_versions_of_two_numbers_are_asked_about():
         assert kind_of(Cells(name, cells, as_text=True)).ask == "--nominal"
     assert kind_of(Cells("conversion", cells, as_text=True)).name == "number"
     assert kind_of(Cells("version", pd.Series([1, 2, 3]))).name == "number"
-
-
-@pytest.mark.parametrize("mark", ['"', "''", "\u3003", "do.", " Ditto "])
-def test_marks_for_the_cell_above_are_told(mark):
-    told = f"has {mark!r} in row 1, a mark for the cell above, and is read as names"
-    assert told in read(["north", mark, "south", mark, mark, "west"])[1]
 
 
 @pytest.mark.parametrize("written", ["0000-00-00", "2023-02-29", "31.06.2024", "31 Jun 2024"])

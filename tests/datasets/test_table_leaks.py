@@ -90,6 +90,20 @@ def test_names_of_labels_in_a_feature_are_told(joined):
     assert "which labels apply, or how many, in 'tags'; leave out" in message
 
 
+def test_what_another_person_labelled_is_told():
+    """In columns with another number, or named in another column, the same in most rows."""
+    almost = Y.copy()
+    almost[::9, 0] = 1 - almost[::9, 0]
+    first = {f"{name}_1": column for name, column in OF_LABELS.items()}
+    second = {f"{name}_2": column for name, column in zip(NAMES, almost.T, strict=True)}
+    message, *_ = told({**first, **second}, labels=[*first])
+    assert message.startswith("the features have columns named like tags, 'red_2', 'dark blue_2'")
+    assert told({"q_1": Y[:, 0], "q_2": Y[:, 1], "q_3": SIZES}, labels="q_1,q_2") == []
+    other = ["|".join(np.array(NAMES)[row == 1]) for row in almost]
+    (message,) = told({"tags": TAGS, "other": other}, **BY_TAGS)
+    assert "or how many, in 'other'; leave out" in message
+
+
 def test_features_like_labels_in_most_rows_are_not_told():
     almost = Y[:, 0].copy()
     almost[-1] = 1 - almost[-1]

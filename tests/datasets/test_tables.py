@@ -14,8 +14,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from multimargin.datasets import MultilabelData, load, load_table
+from multimargin.datasets.feature_columns import UndecidedColumns
 from multimargin.datasets.sources import table_files
-from multimargin.datasets.table_columns import TableColumns, UndecidedColumns
+from multimargin.datasets.table_columns import TableColumns
 from multimargin.datasets.table_encoder import make_encoder, with_encoder
 from multimargin.datasets.table_files import read_frame
 from multimargin.datasets.tables import features_of, read_table, table_of
@@ -446,6 +447,56 @@ def test_the_line_that_tells_spreadsheets_the_separator_is_no_name(tmp_path, sep
             frame = read_frame(file)
             assert frame.columns.tolist() == rows[0]
             assert frame.to_numpy().tolist() == rows[1:]
+
+
+@pytest.mark.parametrize(
+    ("frame", "told"),
+    [
+        ({"x": [1, 2, 3], "a": [0, 1], "b": [1, 0, 1]}, "frame has columns of the lengths {'x': 3"),
+        ({"x": "red", "a": [0, 1], "b": [1, 0]}, "'x': None, .* expected a sequence for each col"),
+        ({"x": 1, "a": 0, "b": 1}, "frame has columns of the lengths {'x': None"),
+        ({"x": [], "a": [], "b": []}, "the table has no rows; expected some"),
+        (
+            pd.DataFrame([[1, 0, 1]], columns=pd.MultiIndex.from_product([["x"], ["n", "a", "b"]])),
+            r"frame has names of columns in 2 lines, such as \('x', 'n'\); expected one",
+        ),
+    ],
+)
+def test_frames_that_are_no_tables_are_refused(frame, told):
+    with pytest.raises(ValueError, match=told):
+        MultilabelData.from_frame(frame, "a,b")
+
+
+@pytest.mark.parametrize("name", [None, np.nan, ""])
+def test_a_column_without_a_name_is_called_by_its_place(name):
+    frame = pd.DataFrame([[1.5, 0, 1], [2.5, 1, 0]], columns=[name, "a", "b"], dtype=object)
+    assert MultilabelData.from_frame(frame, "a,b").feature_names == ("column1",)
+
+
+def test_new_numbers_in_another_unit_are_told():
+    sizes = np.linspace(150.0, 200.0, 30)
+    days = pd.date_range("2024-01-10", periods=30, freq="h")
+    frame = pd.DataFrame({"size": sizes, "day": days, "n": 1, "x": [0, 1] * 15, "y": [1, 0] * 15})
+    table = table_of(frame, TableColumns(labels="x,y"))
+    encoder = make_encoder(table.kinds, scaling="minmax", n_rows=30).fit(table.X)
+
+    def told(**new):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            encoder.transform(features_of(frame.assign(**new), table.columns, "new"))
+        return [str(warning.message) for warning in caught]
+
+    for unit in (10.0, 0.01):
+        (message,) = told(size=sizes * unit)
+        assert message.startswith("most numbers are far from those of the fitted rows in 'size',")
+        assert message.endswith("where these have 150 to 200; is the unit the same?")
+    # Days of another month, larger ones, missing ones, and what is the same in all fitted rows.
+    later = {"day": days + pd.Timedelta("18D"), "size": sizes + 40.0, "n": 5}
+    assert told(**later) == told(size=np.nan) == told() == []
+    few = make_encoder(table.kinds, scaling="none", n_rows=9).fit(table.X[:9])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        few.transform(table.X.assign(size=sizes * 10.0))
 
 
 def test_all_undecided_columns_are_asked_about_at_once(tmp_path):

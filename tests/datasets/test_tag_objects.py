@@ -74,6 +74,12 @@ def test_what_is_the_same_for_a_name_says_not_whether_it_applies():
         assert tags.Y.tolist() == [[1, 1], [0, 0]]
 
 
+@pytest.mark.parametrize("item", [("a", 0.9), {"a", "b"}, ["a"]])
+def test_lists_in_lists_are_refused(item):
+    with pytest.raises(ValueError, match=r"column 't' lists .*'a'.* in row 1; expected a list of"):
+        indicator_of_tags(pd.Series([["a"], [item, "b"]], name="t"), None)
+
+
 def test_a_number_beside_a_text_is_no_name():
     cells = [[{"id": 1, "text": "a"}], [{"id": 2, "text": "b"}]]
     with pytest.raises(

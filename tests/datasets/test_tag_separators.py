@@ -1,5 +1,8 @@
 """Separators of tags: which are found, and which are named where there is a doubt."""
 
+import re
+import warnings
+
 import pandas as pd
 import pytest
 
@@ -54,3 +57,24 @@ def test_a_mark_separates_tags_of_several_words_rather_than_the_blanks():
     with pytest.warns(UserWarning, match="';' is used as the separator|differ only by"):
         tags = indicator_of_tags(pd.Series(cells * 3, name="tags"), None)
     assert tags.names == ["aa", "bb", "not aa", "not bb"]
+
+
+@pytest.mark.parametrize("both", ["\U0001f600\U0001f602", "\u2764\ufe0f\U0001f602"])
+def test_emojis_side_by_side_are_told(both):
+    cells = ["\U0001f600", "\U0001f602", "\u2764\ufe0f", both]
+    with pytest.warns(UserWarning, match="read as one tag, .* are they side by side"):
+        indicator_of_tags(pd.Series(cells, name="t"), None)
+
+
+@pytest.mark.parametrize("mark", ["-", " - ", ":", "^", "~", "=", " or ", " und "])
+def test_a_name_of_two_others_is_told_whatever_stands_between(mark):
+    cells = ["aa", "bb", f"aa{mark}bb", "cc", "dd", "cc"]
+    shown = re.escape(mark.strip() or mark)
+    with pytest.warns(UserWarning, match=f"is ' ?{shown} ?' (the|a) separator"):
+        indicator_of_tags(pd.Series(cells, name="t"), None)
+
+
+def test_numbers_with_a_point_are_no_two_tags():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        indicator_of_tags(pd.Series(["1", "2", "1.2", "1,2"], name="t"), None)

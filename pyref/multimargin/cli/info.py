@@ -26,8 +26,7 @@ def command(source: Data, *, columns: ColumnOptions, as_json: Json = False) -> N
     """Describe a data set: columns, sizes, labels, signs of damage.
 
     Of a table whose labels are not named yet, it shows what each column seems to hold, and the
-    command that says so. Warns of labels with one value, of missing values by column, and when the
-    label columns of train and test do not seem to be the same.
+    command that says so. Warns of labels with one value, and of missing values by column.
 
     \b
     Examples:
@@ -40,8 +39,8 @@ def command(source: Data, *, columns: ColumnOptions, as_json: Json = False) -> N
     from multimargin.cli.output import print_json
     from multimargin.cli.table_options import is_table, lacks_labels, load_table_or_data
     from multimargin.datasets.description import describe, describe_table
+    from multimargin.datasets.feature_columns import UndecidedColumns
     from multimargin.datasets.sources import table_files
-    from multimargin.datasets.table_columns import UndecidedColumns
 
     wanted, tables = columns.columns(), table_files(source)
     if tables and lacks_labels(wanted, tables):
@@ -154,7 +153,6 @@ def _table(description: "Description") -> "Table":
         values = [getattr(part, attribute) for part in parts.values()]
         cells = [number(len(v) if isinstance(v, tuple) else v) for v in values]
         table.add_row(label, *cells)
-    table.add_row("correlation of label frequencies", number(description.frequency_correlation))
     return table
 
 

@@ -43,7 +43,10 @@ def existing(source: str) -> str:
 
 def existing_model(path: str) -> str:
     """Refuse a file that is not a model, or does not exist."""
-    check_model(path, "path")
+    try:
+        check_model(path, "path")
+    except ValueError as error:
+        raise ValueError(f"{error}, in front of the data") from error
     return path
 
 

@@ -226,7 +226,8 @@ def _unlabelled_table(
     import numpy as np
 
     from multimargin.datasets.sources import table_files
-    from multimargin.datasets.table_columns import as_text_column, chosen_columns
+    from multimargin.datasets.table_cells import as_text_column
+    from multimargin.datasets.table_columns import chosen_columns
     from multimargin.datasets.tables import Table, features_of, naming_parts, read_parts
 
     parts = table_files(source)

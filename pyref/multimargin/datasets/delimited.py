@@ -24,7 +24,7 @@ from multimargin.datasets.odd_rows import plain_name, refuse_rule
 from multimargin.datasets.sources import BETWEEN_QUOTES, DELIMITERS
 from multimargin.datasets.table_cells import is_number
 from multimargin.notices import silenced, warn
-from multimargin.targets.given import column_of
+from multimargin.targets.given import column_of, is_missing
 from multimargin.targets.names import label_name
 
 # Maximum length of a column name.
@@ -133,7 +133,7 @@ def _n_comments(lines: Sequence[str], delimiters: str) -> int:
 
 def column_name(name: object) -> str:
     """Return the name of a column, empty for missing ones and those made up by pandas."""
-    return _MADE_UP.sub("", label_name(str(name)))
+    return "" if is_missing(name) else _MADE_UP.sub("", label_name(str(name)))
 
 
 def _head(path: Path) -> tuple[list[str], str | None]:

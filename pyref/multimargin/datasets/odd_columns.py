@@ -1,25 +1,32 @@
 """Warnings of columns of features that likely hold something other than what they are read as."""
 
 import re
+from collections import Counter
+from collections.abc import Collection, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
-from multimargin.checks.names import option, quoted
+from multimargin.checks.names import listed, option, quoted
 from multimargin.datasets.listed_text import is_quoted_list
-from multimargin.datasets.strange_tags import DITTO
 from multimargin.datasets.table_cells import (
     WITH_ZEROS,
     Cells,
+    amounts_of,
     are_row_numbers,
+    as_text_column,
     example_of,
     plain_words,
 )
+from multimargin.datasets.table_dates import date_parts
+from multimargin.datasets.table_kinds import WORD, Kind
 from multimargin.datasets.tag_separators import list_tags
 from multimargin.notices import warn
 from multimargin.targets.given import is_blank
 from multimargin.targets.names import label_name, warn_of_lookalikes
 
+# Number of rows from which words are judged, and its minimum.
+_MANY_ROWS, _ROWS_TO_JUDGE = 1000, 20
 # Of fewer numbers, one is far from the others by chance.
 _A_FEW = 3
 # A number is the sum of fewer others by chance.
@@ -29,6 +36,10 @@ _CODE = re.compile(
     "|code|category|cluster|type|fips|naics|sex|gender|race|ethnicity|nationality|religion"
     "|marital_status|occupation|level_[0-9])"
 )
+# Of fewer numbers, gaps say little; this many times as wide as others, one is wide.
+_MANY_APART, _WIDE = 4, 3.0
+# Numbers of which the median is at most so many times the smallest are no amounts.
+_FEW_TIMES = 4.0
 # Codes of surveys and instruments for a missing number.
 _MISSING = [
     *(-1, -9, -999.25, 1e20, 1e30),
@@ -38,9 +49,62 @@ _MISSING = [
     *(10**k - below for below in (2, 3, 4) for k in (2, 3, 4)),
     *(sign * 2**k - (sign > 0) for sign in (-1, 1) for k in (15, 31)),
 ]
+# Codes that are numbers like others unless these are far.
+_SHORT = [0, 7, 8, 9]
 
 
-def warn_of_keys(cells: Cells, numbers: NDArray[np.float64]) -> None:
+def warn_of_odd_columns(
+    features: Mapping[str, Cells], kinds: Mapping[str, Kind], said: Collection[str]
+) -> None:
+    """Warn of columns without content or of likely another kind, unless specified."""
+    empty, sums = list[str](), list[str]()
+    for column, cells in features.items():
+        kind = kinds[column].name
+        if not cells.first:
+            empty.append(column)
+        elif kind == "text":
+            _warn_of_rare_words(cells)
+        elif column in said:
+            continue
+        elif kind == "nominal":
+            warn_of_names(cells)
+        elif kind == "date":
+            warn_of_missing_numbers(column, date_parts(cells)[:, 0], n_others=1)
+        elif kind == "number":
+            numbers, _ = amounts_of(cells)
+            _warn_of_keys(cells, numbers)
+            warn_of_missing_numbers(column, numbers)
+            if np.isnan(numbers).all():
+                empty.append(column)
+            if _is_sum_of_others(numbers):
+                sums.append(column)
+    if empty:
+        warn(
+            f"nothing is learned from empty columns, {listed(empty)}; leave them out "
+            f"({option('--drop', empty)})"
+        )
+    if sums:
+        warn(
+            f"the last row has the sum of all others in {listed(sums)}; if it is a row of sums "
+            "below the table, remove it"
+        )
+
+
+def _warn_of_rare_words(cells: Cells) -> None:
+    """Warn of text whose words do not recur."""
+    texts = as_text_column(cells.values[:_MANY_ROWS])
+    rows = [{*re.findall(WORD, text.lower())} for text in texts]
+    counts = Counter(word for row in rows for word in row)
+    recurring = sum(count for count in counts.values() if count > 1)
+    if len(rows) >= _ROWS_TO_JUDGE and 10 * recurring < counts.total():
+        warn(
+            f"hardly any word of the column {cells.name!r} occurs in two rows, so that little is "
+            "learned from it; analyzer='char' (--analyzer char) takes runs of characters, for "
+            f"text without blanks, say, and {option('--drop', [cells.name])} leaves it out"
+        )
+
+
+def _warn_of_keys(cells: Cells, numbers: NDArray[np.float64]) -> None:
     """Warn of a column that numbers the rows, or is called a key or a code."""
     is_code = _CODE.fullmatch(plain_words(cells.name))
     if (is_code and len(cells.values) == len(cells.texts) > 1) or are_row_numbers(numbers):
@@ -60,25 +124,53 @@ def warn_of_missing_numbers(
 ) -> None:
     """Warn of numbers, or years, that recur far from all others: one is likely missing there."""
     ends = [end.reduce(numbers, initial=np.nan) for end in (np.fmin, np.fmax)]
-    if not np.isin(ends, _MISSING).any():
+    if not np.isin(ends, [*_MISSING, *_SHORT]).any():
         return
-    numbers, counts = np.unique(numbers, return_counts=True)
-    is_code = np.isin(numbers, _MISSING)
-    others = np.abs(numbers[~is_code & np.isfinite(numbers)])
+    numbers, counts = np.unique(numbers[np.isfinite(numbers)], return_counts=True)
+    is_code, is_short = np.isin(numbers, _MISSING), np.isin(numbers, _SHORT)
+    others = numbers[~is_code]
     if others.size < n_others:
         return
-    is_far = np.abs(numbers) >= 2.0 * others.max()
-    is_negative = (numbers < 0.0) & (numbers[~is_code].min() >= 0.0) & (others.max() > 1.0)
-    odd = np.flatnonzero(is_code & (counts > 1) & (is_far | is_negative))
-    if odd.size:
-        told = " and ".join(f"{numbers[k]:.10g} in {counts[k]} rows" for k in odd)
+    is_far = np.abs(numbers) >= 2.0 * np.abs(others).max()
+    is_negative = (numbers < 0.0) & (others.min() >= 0.0) & (others.max() > 1.0)
+    odd = is_code & (is_far | is_negative | _are_apart(numbers, counts, is_code))
+    positive = others[others > 0.0]
+    if positive.size and _FEW_TIMES * positive[0] < np.median(positive):
+        # Of amounts, nothing is one.
+        is_short &= numbers > 0.0
+    odd |= is_short & _are_apart(numbers, counts, is_code | is_short)
+    if (places := np.flatnonzero(odd & (counts > 1))).size:
+        told = " and ".join(f"{numbers[k]:.10g} in {counts[k]} rows" for k in places)
         warn(
             f"the column {column!r} has {told}, unlike its others; if that stands for missing "
             "ones, leave such cells empty"
         )
 
 
-def is_sum_of_others(numbers: NDArray[np.float64]) -> bool:
+def _are_apart(
+    numbers: NDArray[np.float64], counts: NDArray[np.intp], is_code: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """Return which codes below or above all others, in rising order, are beyond a wide gap.
+
+    It is wide beside the gaps between the nearer half of the others, the nearest of which is in no
+    more rows.
+    """
+    found = np.zeros(numbers.size, dtype=bool)
+    others = np.flatnonzero(~is_code)
+    if others.size < _MANY_APART:
+        return found
+    gaps, half = np.diff(numbers[others]), others.size // 2
+    for codes, nearest, near in (
+        (np.arange(others[0])[::-1], others[0], gaps[:half]),
+        (np.arange(others[-1] + 1, numbers.size), others[-1], gaps[-half:]),
+    ):
+        steps = np.abs(np.diff(numbers[[nearest, *codes]]))
+        is_beyond = np.logical_or.accumulate(steps >= _WIDE * near.max())
+        found[codes] = is_beyond & (counts[codes] >= counts[nearest])
+    return found
+
+
+def _is_sum_of_others(numbers: NDArray[np.float64]) -> bool:
     """Return whether the last number is the sum of the others, of which several are not zero."""
     others = numbers[:-1]
     if np.count_nonzero(np.nan_to_num(others)) < _MANY_SUMMED or np.nanmin(others) < 0.0:
@@ -94,7 +186,6 @@ def warn_of_names(cells: Cells) -> None:
     words = np.array([of is None for of in cells.amounts], dtype=bool)
     others = np.array([of is None for of in cells.other.amounts], dtype=bool) & words
     zeros = next(filter(WITH_ZEROS.fullmatch, texts), None) if cells.as_text else None
-    ditto = next(filter(DITTO.search, texts), None)
     stored = not cells.as_text and not hasattr(cells.values.dtype, "categories")
     if list_tags(texts, n_rows) or any(map(is_quoted_list, texts)):
         told = f"several names in a cell, {example_of(texts)}"
@@ -105,9 +196,6 @@ def warn_of_names(cells: Cells) -> None:
         # As merged cells are saved, which have their value in the first of them alone.
         told = f"{len(texts)} different names and nothing in the rows between"
         advice = "if each holds for the rows below it, fill these (pandas' ffill)"
-    elif ditto is not None:
-        told = f"{quoted(ditto)} in row {cells.row_of(ditto)}, a mark for the cell above"
-        advice = "if it is one, write what is meant (pandas' ffill)"
     elif zeros is not None and not words.any():
         told, advice = f"zeros in front, as in {zeros!r}", "numbers have none"
     elif stored and texts and cells.types == {str} and cells.units is not None:

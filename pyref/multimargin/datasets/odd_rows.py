@@ -1,11 +1,9 @@
 """Lines of tables that are likely not rows: rules, repeated names, types, comments and notes."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from multimargin.checks.names import listed, quoted
 from multimargin.datasets.table_cells import is_nothing, is_number
@@ -23,8 +21,6 @@ _TYPE = re.compile(
     r"|continuous|discrete)(?:\([^()]*\))?\)*",
     re.IGNORECASE,
 )
-# Rows are at least this many times as many as comments.
-_ROWS_PER_COMMENT = 4
 # Of fewer rows, all may have the same words.
 _A_FEW = 3
 # Rows that are looked at below words.
@@ -74,7 +70,9 @@ def refuse_repeated_names(frame: Any, file: Path) -> None:
     if frame.shape[1] < 2:
         return
     names = {plain_name(name) for name in frame.columns} - {""}
-    rows = _rows_with_names(frame)
+    first, written = enumerate(frame.iloc[:, 0].tolist()), {name.lower() for name in frame.columns}
+    # A mark of byte order may stand before it.
+    rows = [k for k, c in first if type(c) is str and c.strip("\ufeff ").lower() in written]
     # A survey repeats the name of a box where it is ticked, and has nothing else below.
     is_no_box = [
         len(rows) > 0 and not {*map(_text_of, column.tolist())} <= {name, ""}
@@ -89,19 +87,6 @@ def refuse_repeated_names(frame: Any, file: Path) -> None:
                 f"path: {file} has the names of the columns again, {listed(cells)}, in row {row}; "
                 "were several files concatenated? Remove such lines"
             )
-
-
-def _rows_with_names(frame: Any) -> list[int]:
-    """Return the rows whose first cell is the name of a column, in any case."""
-    forms = (str, str.lower, str.upper, str.title, str.capitalize)
-    # A mark of byte order may stand before it.
-    around = ("{}", "{} ", "\ufeff{}")
-    names = {form(mark.format(n)) for n in frame.columns for form in forms for mark in around}
-    try:
-        return np.flatnonzero(frame.iloc[:, 0].isin(names)).tolist()
-    except TypeError:
-        # Of lists and objects.
-        return []
 
 
 def _texts_of(frame: Any, row: int) -> list[str]:
@@ -126,31 +111,6 @@ def is_below_names(columns: Any) -> bool:
         return True
     below = [{*map(_text_of, columns.iloc[1:, place])} - {""} for place in range(len(first))]
     return len(columns) > _A_FEW and below == [{word} for word in first]
-
-
-def warn_of_comments(frame: Any) -> None:
-    """Warn of a few rows whose first cell begins like a comment."""
-    cells = frame.iloc[:, 0].tolist()
-    rows = [k for k, cell in enumerate(cells) if isinstance(cell, str) and cell[:2] == "# "]
-    if 0 < _ROWS_PER_COMMENT * len(rows) <= len(cells):
-        warn(
-            f"row {rows[0]} begins with {quoted(cells[rows[0]])}, unlike others; if that is a "
-            "comment, remove it"
-        )
-
-
-def warn_of_unlike_objects(rows: Sequence[Mapping[str, Any]], file: Path) -> None:
-    """Warn of objects that have no key in common with others, a row each nevertheless."""
-    kinds: list[frozenset[str]] = []
-    for keys in dict.fromkeys(map(frozenset[str], filter(None, rows))):
-        like = [of for of in kinds if of & keys]
-        kinds = [of for of in kinds if not of & keys] + [keys.union(*like)]
-    if len(kinds) > 1:
-        told = ", and others ".join(listed(sorted(keys)) for keys in kinds)
-        warn(
-            f"{file.name}: some objects have only {told}, each a row; if some are none, such as a "
-            "line about the file, remove them"
-        )
 
 
 def warn_of_note(frame: Any) -> None:

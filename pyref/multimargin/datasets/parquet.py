@@ -56,9 +56,8 @@ def _column_of(cells: Any, pandas: Any) -> Any:
     if any(is_kind(cells.type) for is_kind in kinds):
         return pandas.Series(cells.to_pylist(), dtype=object)
     if cells.null_count and (types.is_integer(cells.type) or types.is_boolean(cells.type)):
-        # "Int64" and "UInt64" of pandas, say, whose missing ones make no floats.
-        name = str(cells.type).replace("int", "Int").replace("u", "U").replace("bool", "boolean")
-        return pandas.Series(cells.to_pylist(), dtype=name)
+        # Their missing ones make no floats.
+        return cells.to_pandas(types_mapper=pandas.ArrowDtype)
     column = cells.to_pandas(date_as_object=False)
     if types.is_timestamp(cells.type) and cells.type.tz:
         # By the clock of the place.

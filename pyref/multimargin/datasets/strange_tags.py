@@ -4,12 +4,9 @@ import re
 from collections.abc import Collection, Sequence
 
 from multimargin.checks.names import quoted
+from multimargin.datasets.tag_cells import TagCells
 from multimargin.notices import warn
 
-DITTO = re.compile(
-    "(?i)^\\s*(?:[\"\u2033\u201c\u201d\u3003]|''|,,|-\"-|do\\.|ditto|idem|dto\\.)\\s*$"
-)
-"""A cell that stands for the one above it."""
 # Patterns that names hardly contain.
 _STRANGE = {
     "character references of HTML": r"&(?:[a-z]{2,8}|#[0-9]+)(?:;|$)",
@@ -25,7 +22,9 @@ _STRANGE = {
     "a word for nothing, which is read as a name": (
         r"(?i)^(?:#?n/?a|nan|none|null|<na>|\\n|undefined|[-?]+|\(?(?:none|no \w+(?: \w+)?)\))$"
     ),
-    "a mark for the cell above, which is read as a name": DITTO.pattern,
+    "a mark for the cell above, which is read as a name": (
+        "(?i)^\\s*(?:[\"\u2033\u201c\u201d\u3003]|''|,,|-\"-|do\\.|ditto|idem|dto\\.)\\s*$"
+    ),
     "a word for more names, which is read as a name": (
         r"(?i)^(?:etc\.?|\.{2,}|…|(?:\+ ?|and )[0-9]+ (?:more|others?)|all of (?:the above|these))$"
     ),
@@ -43,21 +42,28 @@ _STRANGE_IF_ALL = {
 # Patterns that are not part of names if all cells have them, but not all names.
 _AROUND_CELLS = {"begins": r"^\w+\s?:\s+", "ends": r"(?<!\.)\.$"}
 _IN_QUOTES, _LIST_IN_QUOTES = re.compile('"[^"]*"'), re.compile(r'"[^"]*[,;|\n][^"]*"')
-# Lengths at which programs and databases truncate texts.
-_CUT_AT = {50, 64, 80, 100, 128, 200, 250, 255, 256, 500, 512, 1000, 1024, 2000, 4000, 32767, 65535}
 
 
-def warn_of_strange_names(names: Collection[str], column: str) -> None:
+def warn_of_strange_names(names: Collection[str], column: TagCells) -> None:
     """Warn of names that are likely more than names: HTML, scores or quotes."""
     for what, pattern in {**_STRANGE, **_STRANGE_IF_ALL}.items():
         has_it = re.compile(pattern).search
         found = next(filter(has_it, names), None)
         if found is not None and (what in _STRANGE or all(map(has_it, names))):
-            warn(f"tags_column: the column {column!r} has names with {what}, such as {found!r}")
+            column.tell(f"has names with {what}, such as {found!r}")
 
 
-def warn_of_strange_cells(texts: Sequence[str], names: Collection[str], column: str) -> None:
-    """Warn of what all cells have around their names, and of cells that are likely cut."""
+def warn_of_keys_between(rows: Sequence[Sequence[str]], column: TagCells) -> None:
+    """Warn of cells in which every second name is a number, and the others are none."""
+    halves = [[name for row in rows for name in row[start::2]] for start in (0, 1)]
+    are_numbers = [all(map(str.isdecimal, half)) for half in halves]
+    if all(halves) and sum(are_numbers) == 1:
+        number = halves[are_numbers.index(True)][0]
+        column.tell(f"has a number beside each name, such as {number!r}, which is read as one, too")
+
+
+def warn_of_strange_cells(texts: Sequence[str], names: Collection[str], column: TagCells) -> None:
+    """Warn of what all cells have around their names."""
     filled = [text.strip() for text in texts if text.strip()]
     if len(filled) < 2:
         return
@@ -66,20 +72,13 @@ def warn_of_strange_cells(texts: Sequence[str], names: Collection[str], column: 
         around = {match and match[0] for match in map(has_it, filled)}
         if len(around) == 1 and None not in around and not all(map(has_it, names)):
             warn(
-                f"tags_column: each cell of {column!r} {where} with {around.pop()!r}, such as "
+                f"tags_column: each cell of {column.name!r} {where} with {around.pop()!r}, such as "
                 f"{quoted(filled[0])}, which is read as a part of a name; remove it"
             )
     in_quotes = [text for text in filled if '"' in text]
     found = next(filter(_LIST_IN_QUOTES.fullmatch, in_quotes), None)
     if found is not None and all(map(_IN_QUOTES.fullmatch, in_quotes)):
-        warn(
-            f"tags_column: the column {column!r} has cells in quotes as a whole, such as "
-            f"{quoted(found)}, each read as one name; remove the quotes if it lists several"
-        )
-    lengths = [len(text) for text in texts]
-    longest = max(lengths)
-    if longest in _CUT_AT and lengths.count(longest) > 1:
-        warn(
-            f"tags_column: {lengths.count(longest)} different cells of {column!r} have "
-            f"{longest} characters, and none has more; are they cut, and so are their last names?"
+        column.tell(
+            f"has cells in quotes as a whole, such as {quoted(found)}, each read as one name; "
+            "remove the quotes if it lists several"
         )

@@ -25,6 +25,8 @@ _NUMERAL = {
 }
 WITH_ZEROS = re.compile(r"\s*0[0-9]+\s*")
 _LINE_WITH_ZEROS = re.compile("^0[0-9]+$", re.MULTILINE)
+# Programs write the sign of an exponent: "1e5" among whole numbers is likely a part of a key.
+WITH_E = re.compile(r"^\s*[0-9]+[eE][0-9]+\s*$", re.MULTILINE)
 _CURRENCY = (
     r"(?:[A-Z]{0,2}[$€£¥₹₩₽₺₫₪₴฿]|USD|EUR|GBP|JPY|CHF|CNY|INR|AUD|CAD|SEK|NOK|DKK|PLN|CZK|HUF|BRL"
     r"|KRW|RUB|TRY|ZAR|Rs\.?|kr\.?|zł|Kč|Ft)"
@@ -126,14 +128,20 @@ class Cells:
     def units(self) -> set[str] | None:
         """The units of texts that are numbers or amounts, "" for none; else None.
 
-        Whole numbers with zeros in front are codes.
+        Whole numbers with zeros in front, or with a letter, are codes.
         """
         if any(amount(text, self.mark) is None for text in self.first[:1]):
             return None
         found = self.amounts
-        if None in found or any(map(WITH_ZEROS.fullmatch, self.texts)):
+        if None in found or any(map(WITH_ZEROS.fullmatch, self.texts)) or self.with_e is not None:
             return None
         return {*_apart(unit or "" for number, unit in filter(None, found) if number == number)}
+
+    @cached_property
+    def with_e(self) -> str | None:
+        """A whole number with an exponent, where no cell has a decimal mark; None without one."""
+        is_whole = not any("." in text or "," in text for text in self.texts)
+        return next(filter(WITH_E.match, self.texts), None) if is_whole else None
 
     @cached_property
     def marks(self) -> set[str]:
@@ -205,6 +213,14 @@ def factorized(values: "Column") -> tuple[NDArray[np.intp], list[Any]]:
     return codes, list(different)
 
 
+def as_text_column(values: "Column") -> list[str]:
+    """Return a column of text; what is missing is empty."""
+    return [
+        value if type(value) is str else "" if is_missing(value) else as_written(value)
+        for value in values.tolist()
+    ]
+
+
 def lists_of_rows(columns: "Frame") -> NDArray[np.object_]:
     """Return a list for each row, of its cells that are not blank."""
     cells = [columns.iloc[:, place].tolist() for place in range(columns.shape[1])]
@@ -246,7 +262,7 @@ def plain_numbers(values: "Column", mark: str = ".") -> NDArray[np.float64] | No
         return None
     signs = b"0123456789+-eE\n" + (b"." if mark == "." else b"")
     others = lines.encode("utf-8", "replace").translate(None, signs)
-    if others or _LINE_WITH_ZEROS.search(lines):
+    if others or _LINE_WITH_ZEROS.search(lines) or ("." not in lines and WITH_E.search(lines)):
         return None
     try:
         if getattr(values.dtype, "storage", "") == "pyarrow" and "+" not in lines:
@@ -327,12 +343,11 @@ def amounts_of(cells: Cells, known: str | None = None) -> tuple[NDArray[np.float
     differ in the sign; a currency may be left out, a percent sign may not.
     """
     cells = cells.with_mark(".") if cells.are_numbers else cells
-    plain = cells.plain_numbers
+    if cells.plain_numbers is not None and not known:
+        return cells.plain_numbers, ""
     numbers: dict[str | None, float] = {None: np.nan}
     first: dict[str, str] = {}
-    texts = cells.texts if plain is None else cells.first[:1]
-    amounts = cells.amounts if plain is None else [amount(text, cells.mark) for text in texts]
-    for text, found in zip(texts, amounts, strict=True):
+    for text, found in zip(cells.texts, cells.amounts, strict=True):
         if found is None:
             marked = "" if cells.mark == "." else f", with {cells.mark!r} for the decimal mark"
             raise ValueError(
@@ -350,7 +365,7 @@ def amounts_of(cells: Cells, known: str | None = None) -> tuple[NDArray[np.float
             f"the column {cells.name!r} has {quoted(text)} in row {cells.row_of(text)}, {other}, "
             f"and others {usual}; expected numbers of one unit"
         )
-    return cells.mapped(numbers.__getitem__) if plain is None else plain, "".join(units)
+    return cells.mapped(numbers.__getitem__), "".join(units)
 
 
 def are_row_numbers(numbers: NDArray[np.float64]) -> bool:

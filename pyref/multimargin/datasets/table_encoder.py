@@ -16,6 +16,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 from multimargin.checks.names import listed, option, places_of, quoted
+from multimargin.datasets.table_dates import DATE_PARTS
 from multimargin.datasets.table_kinds import KINDS
 from multimargin.embeddings import StaticEmbedding
 from multimargin.notices import warn
@@ -24,9 +25,11 @@ from multimargin.typing import Features, Frame
 
 MISSING = "(missing)"
 """The name that a missing name gets."""
-_NAMES, _TEXT = "names", "text "
+_NUMBERS, _NAMES, _TEXT = "numbers", "names", "text "
 # With fewer rows, a word that occurs once may be all there is.
 _MANY_ROWS = 100
+# With fewer, new numbers may well be far from all others.
+_SOME_ROWS = 20
 
 
 class TableEncoder(ColumnTransformer):  # type: ignore[misc]
@@ -35,10 +38,14 @@ class TableEncoder(ColumnTransformer):  # type: ignore[misc]
     It is `sklearn.compose.ColumnTransformer`, but for `get_feature_names_out` and what it tells.
     """
 
+    # Of the columns of numbers; NaN as long as nothing is known of them
+    lowest_: Any = np.nan
+    highest_: Any = np.nan
+
     def fit_transform(self, X: Frame, y: Any = None, **params: Any) -> Features:
         """Fit to a table and return its numbers; an error about text names the column."""
         try:
-            return super().fit_transform(X, y, **params)
+            features: Features = super().fit_transform(X, y, **params)
         except ValueError as error:
             for name, vectorizer, column in self.transformers:
                 if name.startswith(_TEXT) and _has_no_terms(vectorizer, X[column]):
@@ -49,6 +56,15 @@ class TableEncoder(ColumnTransformer):  # type: ignore[misc]
                         f"characters, or drop it ({option('--drop', [column])})"
                     ) from error
             raise
+        numbers = self._numbers_of(X if len(X) >= _SOME_ROWS else X[:0])
+        self.lowest_, self.highest_ = numbers.min().to_numpy(), numbers.max().to_numpy()
+        return features
+
+    def _numbers_of(self, X: Frame) -> Frame:
+        """Return the columns of numbers of a table that are no parts of dates."""
+        places = [of for name, _, of in self.transformers_ if name == _NUMBERS]
+        names = self.feature_names_in_[places[0]].tolist() if places else []
+        return X[[name for name in names if name.rpartition(": ")[2] not in DATE_PARTS]]
 
     def transform(self, X: Frame, **params: Any) -> Features:
         """Return the numbers of a table; warn of columns most of whose names or words are new."""
@@ -57,7 +73,11 @@ class TableEncoder(ColumnTransformer):  # type: ignore[misc]
         return features
 
     def warn_of_new(self, X: Frame, features: Any) -> None:
-        """Warn of columns of a table, given its numbers, most of whose names or words are new."""
+        """Warn of columns of a table most of whose cells are unlike those of the fitted rows.
+
+        `features` are its numbers, which tell of words.
+        """
+        self._warn_of_far_numbers(self._numbers_of(X))
         for name, parts, places in self.transformers_:
             if name != _NAMES:
                 continue
@@ -81,6 +101,20 @@ class TableEncoder(ColumnTransformer):  # type: ignore[misc]
                         f"the column {column!r} has no word of the fitted rows in {new} of "
                         f"{len(X)} rows, of which the model knows nothing then"
                     )
+
+    def _warn_of_far_numbers(self, numbers: Frame) -> None:
+        """Warn of columns of numbers most of which are far from those of the fitted rows."""
+        values, low, high = numbers.to_numpy(), self.lowest_, self.highest_
+        far = (values > 2.0 * high - low) | (values < 2.0 * low - high)
+        n_known = np.count_nonzero(values == values, axis=0)
+        places = np.flatnonzero((low < high) & (2 * np.count_nonzero(far, axis=0) > n_known))
+        if places.size:
+            k = places[0]
+            warn(
+                "most numbers are far from those of the fitted rows in "
+                f"{listed(numbers.columns[places].tolist())}, such as {values[far[:, k], k][0]:g} "
+                f"where these have {low[k]:g} to {high[k]:g}; is the unit the same?"
+            )
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[np.object_]:
         """Return the names of the features."""
@@ -139,7 +173,7 @@ def make_encoder(
         filler = SimpleImputer(strategy="median", keep_empty_features=True) if impute else None
         steps = [step for step in (filler, scaler) if step is not None]
         numbers = make_pipeline(*steps) if steps else "passthrough"
-        parts.append(("numbers", numbers, Places(columns["number"])))
+        parts.append((_NUMBERS, numbers, Places(columns["number"])))
     if columns["nominal"]:
         names = make_pipeline(
             SimpleImputer(strategy="constant", fill_value=MISSING),

@@ -28,9 +28,7 @@ from multimargin.datasets.odd_rows import (
     is_below_names,
     refuse_repeated_names,
     refuse_second_names,
-    warn_of_comments,
     warn_of_note,
-    warn_of_unlike_objects,
 )
 from multimargin.datasets.parquet import read_parquet
 from multimargin.datasets.sources import LINES, OBJECTS, TABLE_KINDS, WORKBOOKS, tables_at
@@ -59,19 +57,12 @@ def read_frame(path: Path, *, blank_rows: bool = False) -> Frame:
     if len(files) > 1:
         # Some programs write an empty part.
         files = [file for file in files if file.stat().st_size > 0]
-    twice = first_repeated([uncompressed(file).name for file in files])
-    if twice is not None:
-        raise ValueError(
-            f"path: {str(path)!r} finds {twice!r} twice, in different compressions; expected each "
-            "part of a table once"
-        )
     check_file_fits(path, sum(file.stat().st_size for file in files if file.is_file()))
     frame = stacked({str(file): _read_file(file, blank_rows) for file in files})
     if not blank_rows:
         frame = _without_blank_rows(frame)
     if frame.shape[0] == 0:
         raise ValueError(f"path: {path} has no rows below the names of its columns")
-    warn_of_comments(frame)
     warn_of_note(frame)
     return frame
 
@@ -91,7 +82,16 @@ def _without_blank_rows(frame: Any) -> Any:
 
 
 def stacked(frames: Mapping[str, Frame]) -> Frame:
-    """Return the rows of tables as one; raise ValueError unless all have the same columns."""
+    """Return the rows of tables as one; raise ValueError unless all have the same columns.
+
+    No two may have the same rows, either, unless it is a single one.
+    """
+    # By their first rows: of many parts, not each is compared with each.
+    like: dict[str, tuple[str, Frame]] = {}
+    for part, table in frames.items():
+        twin, rows = like.setdefault(repr(table[:3].to_numpy().tolist()), (part, table))
+        if len(table) > 1 and twin != part and table.equals(rows):
+            raise ValueError(f"path: {twin} and {part} have the same rows; expected each part once")
     (first_name, first), *others = frames.items()
     if not others:
         return first
@@ -103,8 +103,8 @@ def stacked(frames: Mapping[str, Frame]) -> Frame:
                 "only in one of them"
             )
         # As objects: cells of different types stay what they are.
-        other = {c: object for c in first.columns if frame[c].dtype != first[c].dtype}
-        same.append(frame.astype(other))
+        types = {c: object for c in first.columns if frame[c].dtype != first[c].dtype}
+        same.append(frame.astype(types))
     return imported("pandas", "tables").concat(same, ignore_index=True)
 
 
@@ -179,6 +179,12 @@ def with_plain_names(frame: Frame, what: str) -> Frame:
     One without a name that holds nothing is left out, and so is an index: the first column, or one
     that pandas has named.
     """
+    if frame.columns.nlevels > 1:
+        raise ValueError(
+            f"{what} has names of columns in {frame.columns.nlevels} lines, such as "
+            f"{frame.columns[0]!r}; expected one of different names, as pandas' "
+            "frame.columns.map('_'.join) makes it"
+        )
     names = [column_name(column) for column in frame.columns]
     kept = [place for place, name in enumerate(names) if name or not _says_nothing(frame, place)]
     if len(kept) < len(names):
@@ -239,7 +245,6 @@ def _read_objects(file: Path, kind: str, blank_rows: bool) -> dict[str, NDArray[
         for line, value, n_blank in values:
             rows += [{}] * (n_blank if blank_rows and rows else 0)
             rows.append(_object(value, f"{file}, line {line}"))
-    warn_of_unlike_objects(rows, file)
     names = list(dict.fromkeys(key for row in rows for key in row))
     return {name: column_of([row.get(name) for row in rows]) for name in names}
 

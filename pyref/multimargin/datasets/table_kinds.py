@@ -38,10 +38,6 @@ WORD = r"\b\w\w+\b"
 _BEGINS_WITH_NUMBER = re.compile(r"\s*[^\w\s(\[{]{0,3}\s*\d")
 _ONE_NUMBER = re.compile(r"(?:(?<![\d.])[+-])?\d+(?:[.,]\d{3})*(?:[.,]\d+)?")
 _LONGEST_UNIT = 12
-_VERSION = re.compile(
-    r"\s*[vV]?[0-9]+(?:\.[0-9]+)+(?:[-+.]?(?:rc|alpha|beta|dev|a|b)?[.]?[0-9]*)\s*"
-)
-_TWO_POINTS = re.compile(r"\s*(?:[vV][0-9]|[0-9]+\.[0-9]+\.[0-9])")
 # What Prodigy writes beside the labels that it asks about, and names of parts of data.
 _ANSWERS = {"accept", "reject", "ignore"}
 _PARTS = re.compile(
@@ -84,8 +80,6 @@ _CODES = (
     ),
     ("keys", "[0-9]{16,}", "of 16 digits or more, which name the rows", "--drop", ""),
     ("keys", r"\+[0-9]{7,}", "with a plus sign in front, as of telephones", "--drop", ""),
-    # Programs write the sign of an exponent.
-    ("codes", "[0-9]+[eE][0-9]+", "with a letter between digits", "--nominal", ""),
     (
         "days",
         "(?:19|20)[0-9]{2}(?:(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])|0[1-9]|[1-4][0-9]|5[0-3])",
@@ -129,13 +123,7 @@ class Kind:
 
 def kind_of(cells: Cells) -> Kind:
     """Find the kind of a column."""
-    return (
-        _lists_or_objects(cells)
-        or _numbers(cells)
-        or _dates(cells)
-        or _versions(cells)
-        or _names_or_text(cells)
-    )
+    return _lists_or_objects(cells) or _numbers(cells) or _dates(cells) or _names_or_text(cells)
 
 
 def _asked(name: str, told: str, texts: Sequence[str], proposed: str, more: str = "") -> Kind:
@@ -146,6 +134,8 @@ def _asked(name: str, told: str, texts: Sequence[str], proposed: str, more: str 
 def _lists_or_objects(cells: Cells) -> Kind | None:
     """Judge lists and objects, also objects and lists of numbers in a text."""
     is_text = cells.types == {str}
+    if bytes in cells.types and any("\\x" in text for text in cells.texts):
+        return _asked("bytes", "bytes that are no text", cells.texts, "--drop")
     if any(issubclass(type_, Mapping) for type_ in cells.types) or (
         is_text and _all_are(_OBJECT, cells)
     ):
@@ -203,6 +193,9 @@ def _numbers(cells: Cells) -> Kind | None:
         if cells.as_text and cells.other.units is not None:
             told = f"numbers with {cells.other.mark!r} for the decimal mark"
             return _asked("other numbers", told, texts, "--nominal")
+        if cells.with_e is not None and None not in cells.amounts:
+            told = ", with a letter between digits"
+            return _asked("codes", "numbers", [cells.with_e], "--nominal", told)
         return None
     amounts = _but_numbers(cells)
     if not (amounts or cells.as_text):
@@ -276,15 +269,6 @@ def _kind_of_objects(cells: Cells) -> str | None:
     return None if found == INTERVALS and hasattr(cells.values.dtype, "categories") else found
 
 
-def _versions(cells: Cells) -> Kind | None:
-    texts = cells.texts
-    if _all_are(_VERSION, cells) and any(map(_TWO_POINTS.match, texts)):
-        shown = [text for text in texts if _TWO_POINTS.match(text)]
-        proposed = "--nominal" if len(texts) <= _MANY_NAMES else "--drop"
-        return _asked("versions", "versions or addresses", shown, proposed)
-    return None
-
-
 def _names_or_text(cells: Cells) -> Kind:
     texts, n_rows = cells.texts, len(cells.values)
     count = len(texts)
@@ -298,8 +282,10 @@ def _names_or_text(cells: Cells) -> Kind:
     if 2 * count > n_rows and count > _A_FEW and is_wordy(texts):
         return _asked("text", told, texts, "--text")
     is_key = count > _MANY_KEYS and count == cells.counts.sum()
+    # Of all numbers that are read as names, some have zeros in front.
+    n_words = {len(_but_numbers(one)) for one in (cells, cells.other)}
     if (2 * count > n_rows and count > _MANY_NAMES) or (
-        is_key and all(len(_but_numbers(one)) == count for one in (cells, cells.other))
+        is_key and (n_words == {count} or (cells.as_text and n_words == {0}))
     ):
         return _asked("keys", told, texts, "--drop")
     dates = sum(kind_of_text(text) is not None for text in texts)

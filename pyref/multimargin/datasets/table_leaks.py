@@ -24,6 +24,9 @@ _OF_SCORES = re.compile(
     "|weights?)",
     re.IGNORECASE,
 )
+_NUMBER_BEHIND = re.compile(r"(?<=\w)[_ .-][0-9]+$")
+# Of the rows of another that labelled them, most have the same names.
+_MOST = 0.8
 # With fewer rows, a text may recur by chance.
 _MANY_TEXTS = 50
 
@@ -40,6 +43,12 @@ def warn_of_leaks(
     `tags` are the columns of the tags, of which each may have one of scores.
     """
     named = [name for name in names if name in kinds]
+    stems = {_NUMBER_BEHIND.sub("", name) for name in names}
+    if len(stems) == len(names):
+        # "a_1" and "a_2", as of several people who labelled each row.
+        named += [
+            name for name in kinds if (s := _NUMBER_BEHIND.sub("", name)) in stems and s != name
+        ]
     known = {*names, *tags, *(re.sub("[^0-9]", "", t) for t in tags if len(tags) > 1)} - {""}
     scores = [name for name, kind in kinds.items() if _has_scores(name, kind, known)]
     same = [
@@ -120,14 +129,13 @@ def _is_label(values: NDArray[Any], Y: NDArray[Any]) -> bool:
 
 
 def _names_labels(column: Any, Y: NDArray[Any], names: Sequence[str]) -> bool:
-    """Return whether several of the names of a column are, or list, labels of all their rows."""
+    """Return whether several of the names of a column are, or list, labels of most their rows."""
     place = {name: k for k, name in enumerate(names)}
     codes, texts = factorized(column)
-    n_found = 0
+    apply = list[NDArray[np.bool_]]()
     for code, text in enumerate(texts):
         pieces = {text, *(piece.strip() for piece in re.split(r"[][,;|/'\"<>]+", text))}
-        found = [place[piece] for piece in pieces if piece in place]
-        if found and not (Y[np.ix_(codes == code, found)] == 1).all():
-            return False
-        n_found += bool(found)
-    return n_found > 1 and int(np.count_nonzero(codes >= 0)) >= 2 * _MANY_ROWS
+        if found := [place[piece] for piece in pieces if piece in place]:
+            apply.append((Y[np.ix_(codes == code, found)] == 1).ravel())
+    are_many = len(apply) > 1 and np.count_nonzero(codes >= 0) >= 2 * _MANY_ROWS
+    return bool(are_many and np.concatenate(apply).mean() >= _MOST)

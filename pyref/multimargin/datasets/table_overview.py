@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from multimargin.checks.names import option
+from multimargin.datasets.feature_columns import options_for
+from multimargin.datasets.label_columns import indicator_of_columns, labels_at_the_end
 from multimargin.datasets.odd_columns import warn_of_missing_numbers
 from multimargin.datasets.table_cells import Cells, amounts_of, are_row_numbers
-from multimargin.datasets.table_columns import indicator_of_columns, labels_at_the_end, options_for
 from multimargin.datasets.table_kinds import Kind, decimal_mark, is_wordy, kind_of
 from multimargin.datasets.table_tags import recurring_tags
 from multimargin.notices import silenced
@@ -95,7 +96,7 @@ def _column(cells: Cells) -> tuple[ColumnOverview, Kind]:
             kind = Kind("0 and 1", kind.reason)
         elif are_row_numbers(numbers):
             kind = Kind("row numbers", "each once, without a gap", ask="--drop")
-    elif kind.name in ("nominal", "keys", "text", "lists", "objects", "versions"):
+    elif kind.name in ("nominal", "keys", "text", "lists", "objects"):
         if recurring := recurring_tags(cells.values):
             tags, separator = recurring
             kind = Kind("lists of tags", f"{len(tags)} different names that recur", ask="--drop")

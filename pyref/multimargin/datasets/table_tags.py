@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import permutations
 from typing import Any
 
@@ -13,7 +13,11 @@ from numpy.typing import NDArray
 from multimargin.checks.names import listed, quoted
 from multimargin.datasets._reading import MIN_LABEL_CELLS
 from multimargin.datasets.listed_text import is_quoted_list
-from multimargin.datasets.strange_tags import warn_of_strange_cells, warn_of_strange_names
+from multimargin.datasets.strange_tags import (
+    warn_of_keys_between,
+    warn_of_strange_cells,
+    warn_of_strange_names,
+)
 from multimargin.datasets.table_cells import (
     Cells,
     factorized,
@@ -26,6 +30,7 @@ from multimargin.datasets.table_cells import (
 )
 from multimargin.datasets.table_columns import TableColumns, chosen_columns
 from multimargin.datasets.table_kinds import LISTING
+from multimargin.datasets.tag_cells import TagCells
 from multimargin.datasets.tag_objects import (
     INDICATOR,
     items_of_cell,
@@ -53,8 +58,13 @@ from multimargin.typing import Column, Frame
 # Number of cells in which names may be adjacent by chance.
 _A_FEW = 3
 _MANY_CELLS = 2000
+# Numbers that may say that there is none.
+_NONE = {"0", "-1", "99"}
 # How names begin that say so, in several languages.
-_NO = re.compile(r"(?i)(?:no|none|not|without|keine?|aucune?|sin|ningun[oa]?|nessun[oa]?)\s+\w")
+_NO = re.compile(
+    r"(?i)(?:no|none|not|without|keine?|aucune?|sin|ningun[oa]?|nessun[oa]?)\s+\w"
+    r"|un(?:labell?ed|tagged|known|categori[sz]ed)$|tbd$"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,6 +147,12 @@ def _one_column(columns: Any) -> Any:
             f"tags_column: {listed(of_numbers)} of the columns {listed([*filled])} has numbers, "
             "which are read as names of tags"
         )
+    first, *others = ({*Cells(name, columns[name]).texts} for name in columns)
+    if codes := sorted(_NONE.intersection(*others) - first):
+        warn(
+            f"tags_column: the columns {listed([*filled])} have {listed(codes)} in all but the "
+            "first, which is read as a name; if it says that there is no other, leave it empty"
+        )
     return type(columns.iloc[:, 0])(lists_of_rows(columns), name=",".join(columns.columns))
 
 
@@ -213,42 +229,42 @@ def recurring_tags(column: Column) -> tuple[Counter[str], str | None] | None:
     return (counts, separator) if len(counts) > 1 else None
 
 
-def _listing_of(column: Any, separator: str | None) -> tuple[Listing, str | None]:
+def _listing_of(given: Any, separator: str | None) -> tuple[Listing, str | None]:
     """Return the tags of each row, and their separator; None for lists."""
-    codes, cells = factorized(column)
-    name = str(column.name)
-    is_plain = _are_plain(cells)
-    cells = cells if is_plain else [parsed(cell) for cell in cells]
-    texts: list[str] = []
+    column = TagCells.of(given)
+    is_plain = _are_plain(column.cells)
+    cells = column.cells if is_plain else [parsed(cell) for cell in column.cells]
+    texts, lists = list[str](), list[Any]()
     if any(isinstance(cell, LISTING) for cell in cells):
         lists = [items_of_cell(cell) for cell in cells]
     else:
         texts = cells if is_plain else [from_cell(as_written(cell)) for cell in cells]
-        lists = [] if is_plain else lists_in(texts, separator, codes, name)
+        lists = [] if is_plain else lists_in(replace(column, cells=texts), separator)
     if lists:
-        found = of_lists(codes, lists, name)
+        found = of_lists(column, lists)
         whole = [one for one in found.names if separator is not None and separator in one]
         if whole:
-            warn(
-                f"tags_column: the column {name!r} has lists, whose names are taken whole, such as "
-                f"{quoted(whole[0])}, though separator is {separator!r}"
+            column.tell(
+                f"has lists, whose names are taken whole, such as {quoted(whole[0])}, though "
+                f"separator is {separator!r}"
             )
         separator = None
     else:
-        separator = separator_of(texts, separator, name)
-        found = _of_texts(texts, separator, codes, is_plain=is_plain)
+        separator = separator_of(texts, separator, column.name)
+        found = _of_texts(texts, separator, column.codes, is_plain=is_plain)
         if INDICATOR.issuperset(found.names):
-            pieces = [pieces_of(text, separator) for text in texts]
-            refuse_indicator(pieces, name)
-        _warn_of_parts_of_names(found, texts, separator, name)
+            refuse_indicator([pieces_of(text, separator) for text in texts], column)
+        if separator == ";#":
+            warn_of_keys_between([pieces_of(text, separator) for text in texts], column)
+        _warn_of_parts_of_names(found, texts, separator, column)
     is_used = separator is None or any(separator in text for text in texts)
     if len(cells) > 1 and not warn_of_second_separator(
-        found.names, separator, name, is_used=is_used
+        found.names, separator, column, is_used=is_used
     ):
-        warn_of_texts_beside_lists(lists, name)
-    warn_of_strange_names(found.names, name)
-    _warn_of_no_label(found, name)
-    warn_of_strange_cells(texts, found.names, name)
+        warn_of_texts_beside_lists(lists, column)
+    warn_of_strange_names(found.names, column)
+    _warn_of_no_label(found, column)
+    warn_of_strange_cells(texts, found.names, column)
     return found, separator
 
 
@@ -267,7 +283,7 @@ def _of_texts(
 
 
 def _warn_of_parts_of_names(
-    found: Listing, texts: Sequence[str], separator: str, column: str
+    found: Listing, texts: Sequence[str], separator: str, column: TagCells
 ) -> None:
     """Warn of names that stand beside each other alone: a name with a separator falls into them."""
     cells = np.repeat(np.arange(len(found.ends) - 1), np.diff(found.ends))
@@ -281,22 +297,22 @@ def _warn_of_parts_of_names(
         for pair in permutations([found.names[k] for k in numbers[:_A_FEW]], 2):
             together = joined(pair, separator)
             if all(together in texts[cell] for cell in np.frombuffer(key, dtype=cells.dtype)):
-                warn(
-                    f"tags_column: the column {column!r} has {pair[0]!r} and {pair[1]!r} side by "
-                    f"side alone; if {together!r} is one name, another separator is needed"
+                column.tell(
+                    f"has {pair[0]!r} and {pair[1]!r} side by side alone; if {together!r} is one "
+                    "name, another separator is needed"
                 )
                 return
 
 
-def _warn_of_no_label(found: Listing, column: str) -> None:
+def _warn_of_no_label(found: Listing, column: TagCells) -> None:
     """Warn of a name that says no, and stands beside no other, where others do."""
     sizes = np.diff(found.ends)
     beside = np.bincount(found.numbers, np.repeat(sizes > 1, sizes), len(found.names))
     names = [name for name, n in zip(found.names, beside, strict=True) if not n and _NO.match(name)]
     if names and beside.any():
-        warn(
-            f"tags_column: the column {column!r} has {listed(names)}, beside no other name; if "
-            "that says that no label applies, leave such cells empty"
+        column.tell(
+            f"has {listed(names)}, beside no other name; if that says that no label applies, leave "
+            "such cells empty"
         )
 
 

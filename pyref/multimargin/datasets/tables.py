@@ -1,6 +1,6 @@
 """Tables: columns of numbers, names and text, and columns or lists of labels."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Sized
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,16 +13,15 @@ from multimargin.checks.names import places_of
 from multimargin.checks.parameters import check_integer
 from multimargin.datasets._reading import imported
 from multimargin.datasets.arff_rows import labels_of_arff
-from multimargin.datasets.sources import DELIMITERS, is_standard_input, kind_of, stem_of
-from multimargin.datasets.table_cells import Cells, numbered_keys
-from multimargin.datasets.table_columns import (
-    TableColumns,
+from multimargin.datasets.feature_columns import (
     UndecidedColumns,
     feature_kinds,
     features_of_columns,
-    indicator_of_columns,
-    uses_of_columns,
 )
+from multimargin.datasets.label_columns import indicator_of_columns
+from multimargin.datasets.sources import DELIMITERS, is_standard_input, kind_of, stem_of
+from multimargin.datasets.table_cells import Cells, numbered_keys
+from multimargin.datasets.table_columns import TableColumns, uses_of_columns
 from multimargin.datasets.table_encoder import make_encoder
 from multimargin.datasets.table_files import frame_of, read_frame, stacked, with_plain_names
 from multimargin.datasets.table_leaks import (
@@ -169,6 +168,8 @@ def table_of(
     if known_labels is not None and columns.tags_column is None:
         columns = replace(columns, labels=list(known_labels))
     uses = uses_of_columns(frame, columns)
+    if frame.shape[0] == 0:
+        raise ValueError("the table has no rows; expected some")
     groups = None if columns.group is None else numbered_keys(frame[uses["group"][0]], "group")
     min_count = check_integer("min_count", columns.min_count, at_least=1)
     separator = blank = None
@@ -238,6 +239,15 @@ def to_pandas(frame: "Frame | Mapping[str, ArrayLike]") -> Frame:
         # polars, by lists: its own conversion needs pyarrow.
         result = pandas.DataFrame({c: frame.get_column(c).to_list() for c in frame.columns})
     elif isinstance(frame, Mapping):
+        lengths = {
+            name: len(cells) if isinstance(cells, Sized) and not isinstance(cells, str) else None
+            for name, cells in frame.items()
+        }
+        if None in lengths.values() or len({*lengths.values()}) > 1:
+            raise ValueError(
+                f"frame has columns of the lengths {lengths}; expected a sequence for each column, "
+                "all of one length"
+            )
         result = pandas.DataFrame(dict(frame))
     else:
         raise TypeError(

@@ -11,13 +11,12 @@ from numbers import Number
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from multimargin.checks.names import NamedTwice, listed, quoted, unique_names
 from multimargin.datasets.listed_text import NOTHING, body_of_list, has_quotes, items_of
 from multimargin.datasets.table_cells import is_number, score_of
 from multimargin.datasets.table_kinds import LISTING
-from multimargin.notices import warn
+from multimargin.datasets.tag_cells import TagCells
 from multimargin.targets.given import is_blank, is_missing
 from multimargin.targets.listing import Listing
 from multimargin.targets.names import as_written
@@ -66,83 +65,73 @@ def parsed(cell: Any) -> Any:
 def items_of_cell(cell: Any) -> Any:
     """Return the items of a list in a text without objects; another cell as it is."""
     body = body_of_list(cell) if type(cell) is str else None
-    if body is None or (body and not has_quotes(body)):
-        return cell
-    try:
-        return items_of(body)
-    except ValueError:
-        # Where it stands is told with others that are not lists.
-        return cell
+    # What is not a list is told with others later.
+    with suppress(ValueError):
+        if body is not None and (not body or has_quotes(body)):
+            return items_of(body)
+    return cell
 
 
-def lists_in(
-    texts: Sequence[str], separator: str | None, codes: NDArray[np.intp], name: str
-) -> list[list[str]]:
+def lists_in(column: TagCells, separator: str | None) -> list[list[str]]:
     """Return the names in the brackets of each text; none if the column holds no lists."""
-    bodies = list(map(body_of_list, texts))
+    texts, bodies = column.cells, [*map(body_of_list, column.cells)]
     filled = [k for k, text in enumerate(texts) if text.strip().lower() not in ("", *NOTHING)]
-    inside = {k for k in filled if bodies[k] is not None}
+    others = [k for k in filled if bodies[k] is None]
     in_quotes = [k for k in filled if has_quotes(bodies[k] or "")]
-    if not inside or (not in_quotes and (len(inside) < len(filled) or separator is not None)):
+    if not in_quotes and (others or not filled or separator is not None):
         return []
-    others = [k for k in filled if k not in inside]
     if others:
-        raise ValueError(
-            f"tags_column: the column {name!r} has {quoted(texts[others[0]])} in row "
-            f"{int(np.argmax(codes == others[0]))}, and lists such as "
+        raise column.refusal(
+            f"has {quoted(texts[others[0]])} in row {column.row_of(others[0])}, and lists such as "
             f"{quoted(texts[in_quotes[0]])} in others; expected lists in all rows or in none"
         )
     rows: list[list[str]] = []
     for k, text in enumerate(texts):
         try:
-            rows.append(items_of((bodies[k] if k in inside else None) or ""))
+            rows.append(items_of(bodies[k] or ""))
         except ValueError as error:
-            raise ValueError(
-                f"tags_column: the column {name!r} has {quoted(text)} in row "
-                f"{int(np.argmax(codes == k))}, which is not a list of names: {error}; expected a "
-                'list such as ["red", "blue"]'
+            raise column.refusal(
+                f"has {quoted(text)} in row {column.row_of(k)}, which is not a list of names: "
+                f'{error}; expected a list such as ["red", "blue"]'
             ) from error
-    bare = [k for k in filled if bodies[k]]
-    if not in_quotes and bare:
-        warn(
-            f"tags_column: the column {name!r} has texts in brackets, such as "
-            f"{quoted(texts[bare[0]])}, which are read as lists of names separated by commas"
+    bare = next((k for k in filled if bodies[k]), None)
+    if not in_quotes and bare is not None:
+        column.tell(
+            f"has texts in brackets, such as {quoted(texts[bare])}, which are read as lists of "
+            "names separated by commas"
         )
     return rows
 
 
-def of_lists(codes: NDArray[np.intp], cells: Sequence[Any], name: str) -> Listing:
+def of_lists(column: TagCells, cells: Sequence[Any]) -> Listing:
     """Return the tags of lists, and of objects of names; what is not a list is one name."""
     rows: list[list[str]] = []
     others: set[str] = set()
-    for code, cell in enumerate(cells):
+    for place, cell in enumerate(cells):
         try:
             rows.append([as_written(tag) for tag in _names_in(cell, others)])
         except TypeError as error:
-            row = int(np.argmax(codes == code))
-            raise ValueError(
-                f"tags_column: the column {name!r} lists {error} in row {row}; expected a "
-                "list of names, or an object with a number from 0 to 1 for each name"
+            raise column.refusal(
+                f"lists {error} in row {column.row_of(place)}; expected a list of names, or an "
+                "object with a number from 0 to 1 for each name"
             ) from error
-    refuse_indicator(rows, name)
+    refuse_indicator(rows, column)
     objects = [list(_objects_in(cell)) for cell in cells]
-    several = next((code for code, of in enumerate(objects) if _n_annotations(of) > 1), None)
+    several = next((k for k, of in enumerate(objects) if _n_annotations(of) > 1), None)
     if several is not None:
-        warn(
-            f"tags_column: the column {name!r} has several annotations of a row, such as row "
-            f"{int(np.argmax(codes == several))}; the names of all are taken"
+        column.tell(
+            f"has several annotations of a row, such as row {column.row_of(several)}; the names of "
+            "all are taken"
         )
-    questions = sorted(
-        {str(one["from_name"]) for of in objects for one in of if "from_name" in one}
-    )
+    questions = {str(one["from_name"]) for of in objects for one in of if "from_name" in one}
     if len(questions) > 1:
-        warn(
-            f"tags_column: the column {name!r} has answers to several questions, "
-            f"{listed(questions)}; the names of all are taken"
+        column.tell(
+            f"has answers to several questions, {listed(sorted(questions))}; the names of all are "
+            "taken"
         )
-    _warn_of_marks(chain.from_iterable(objects), name)
+    _warn_of_marks(chain.from_iterable(objects), column)
     # Of no row, and named nevertheless.
-    return Listing.of([*rows, others], codes)
+    return Listing.of([*rows, others], column.codes)
 
 
 def _objects_in(cell: Any) -> Iterator[Mapping[str, Any]]:
@@ -153,7 +142,7 @@ def _objects_in(cell: Any) -> Iterator[Mapping[str, Any]]:
             yield from _objects_in(item.get("result"))
 
 
-def _warn_of_marks(objects: Iterable[Mapping[str, Any]], column: str) -> None:
+def _warn_of_marks(objects: Iterable[Mapping[str, Any]], column: TagCells) -> None:
     """Warn of a key that says no of some names, or has a low score.
 
     By its name it may say so, or as it is true of an object with a name, and false of another.
@@ -168,9 +157,9 @@ def _warn_of_marks(objects: Iterable[Mapping[str, Any]], column: str) -> None:
         marks = set[float | None]().union(*of_names.values())
         both = marks <= {0.0, 1.0} and any(len(of) > 1 for of in of_names.values())
         if both or (_SAYS_SO.search(key) and any(of is not None and of < 0.5 for of in marks)):
-            warn(
-                f"tags_column: the column {column!r} has objects whose {key!r} is no, or below "
-                "0.5, for some names; all names are taken: leave out those that do not apply"
+            column.tell(
+                f"has objects whose {key!r} is no, or below 0.5, for some names; all names are "
+                "taken: leave out those that do not apply"
             )
 
 
@@ -191,7 +180,8 @@ def _names_in(cell: Any, others: set[str]) -> list[Any]:
         return [key for key, value in marks.items() if float(value) >= 0.5]
     if isinstance(cell, LISTING):
         items = list(cell)
-        wrong = [item for item in items if is_missing(item) or isinstance(item, list | np.ndarray)]
+        lists = tuple(type_ for type_ in LISTING if type_ is not Mapping)
+        wrong = [item for item in items if is_missing(item) or isinstance(item, lists)]
         if wrong:
             raise TypeError(quoted(wrong[0]))
         found: list[Any] = []
@@ -233,14 +223,12 @@ def _are_marks(values: Iterable[Any]) -> bool:
     return all(isinstance(value, Number) and 0 <= float(value) <= 1 for value in values)  # type: ignore[arg-type]
 
 
-def refuse_indicator(rows: Sequence[Sequence[str]], name: str) -> None:
+def refuse_indicator(rows: Sequence[Sequence[str]], column: TagCells) -> None:
     """Refuse lists that are the rows of an indicator."""
     lengths = {len(row) for row in rows if row}
-    if len(lengths) == 1 and {tag for row in rows for tag in row} <= INDICATOR:
-        (length,) = lengths
-        if length > 1:
-            raise ValueError(
-                f"tags_column: the column {name!r} lists {length} times 0 or 1 in each row, which "
-                "is an indicator, not names; expected names of labels, or a column of 0 and 1 "
-                f"for each label: frame[{name!r}].apply(pandas.Series), and labels= its columns"
-            )
+    if len(lengths) == 1 and lengths != {1} and INDICATOR.issuperset(chain.from_iterable(rows)):
+        raise column.refusal(
+            f"lists {lengths.pop()} times 0 or 1 in each row, which is an indicator, not names; "
+            "expected names of labels, or a column of 0 and 1 for each label: "
+            f"frame[{column.name!r}].apply(pandas.Series), and labels= its columns"
+        )

@@ -8,6 +8,7 @@ from typing import Any
 from unicodedata import category
 
 from multimargin.checks.names import listed, quoted
+from multimargin.datasets.tag_cells import TagCells
 from multimargin.notices import warn
 from multimargin.targets.names import label_name
 
@@ -30,6 +31,9 @@ QUOTE = '"'
 # Distinct cells from which a separator is found.
 _MANY_CELLS = 2000
 _BETWEEN = re.compile(r"(?<=[^\W_])[\W_]+(?=[^\W_])")
+# A letter, or an emoji, which a selector may follow.
+_SIGN = re.compile(r".\ufe0f?")
+_WORD_BETWEEN = re.compile(r"(?<=\s)[^\W\d_]{1,3}(?=\s)")
 _TAGGED = re.compile(r"\s*(?:<[^<>]+>)+\s*")
 
 
@@ -173,12 +177,13 @@ def separator_of(texts: Sequence[str], given: str | None, name: str) -> str:
     seen = [
         other
         for other, is_strong in strong.items()
-        if 2 * found[other].cells > len(cells) or (is_strong and found[other].share >= _RECURRING)
+        if 2 * found[other].cells > len(cells) or (is_strong and found[other].cells)
     ]
     seen.sort(key=lambda other: (-found[other].share, found[other].n_tags))
     maybe = best or (seen[0] if seen else _recurring_between(cells))
     if maybe is not None:
-        warn(f"{head}, so each is one tag, such as {quoted(cells[0])}; is {maybe!r} the separator?")
+        example = next((cell for cell in cells if maybe in cell), cells[0])
+        warn(f"{head}, so each is one tag, such as {quoted(example)}; is {maybe!r} the separator?")
     return wanted
 
 
@@ -202,12 +207,20 @@ def _is_likely(found: _Evidence, is_strong: bool, n_cells: int) -> bool:
 
 
 def warn_of_second_separator(
-    names: Collection[str], separator: str | None, column: str, *, is_used: bool
+    names: Collection[str], separator: str | None, column: TagCells, *, is_used: bool
 ) -> bool:
     """Warn of tags that are made of other tags, with another separator; return whether it did."""
     known = set(names)
-    for other, is_strong in {**SEPARATORS, "": False}.items():
-        found = {n: {*pieces_of(n, other)} if other else {*n} for n in names if other in n}
+    # Of very many names each mark would take long.
+    few = names if len(names) <= _MANY_CELLS else ()
+    marks = {mark.strip() or " " for name in few for mark in _BETWEEN.findall(name)}
+    words = {f" {word} " for name in few for word in _WORD_BETWEEN.findall(name)}
+    # Numbers have points in them.
+    others = dict.fromkeys(sorted((marks | words) - {"."}), False)
+    for other, is_strong in {**others, **SEPARATORS, "": False}.items():
+        found = {
+            n: {*(pieces_of(n, other) if other else _SIGN.findall(n))} for n in names if other in n
+        }
         # Names may have several words.
         if other == separator or (other in " " and not all(of <= known for of in found.values())):
             continue
@@ -218,26 +231,27 @@ def warn_of_second_separator(
             for name, of in found.items()
             if len(of) > 1 and (of & known if enough else of <= known - {name})
         )
-        # The letters of one name may be names, and the digits of numbers are.
-        by_chance = not other and (len(some) < 2 or any(map(str.isdecimal, known)))
+        # The letters of one name may be names, unlike emojis, and the digits of numbers are.
+        is_one = len(some) == 1 and some[0].isalnum()
+        by_chance = not other and (is_one or any(map(str.isdecimal, known)))
         if some and not by_chance:
             tags = sorted(found[some[0]] & known)
             are = "is a tag" if len(tags) == 1 else "are tags"
             asked = f"is {other!r} a separator as well?" if other else "are they side by side?"
-            warn(
-                f"tags_column: the column {column!r} has {quoted(some[0])}, which is read as one "
-                f"tag, though {listed(tags)} {are} too: {asked}"
+            column.tell(
+                f"has {quoted(some[0])}, which is read as one tag, though {listed(tags)} {are} "
+                f"too: {asked}"
             )
             return True
     return False
 
 
-def warn_of_texts_beside_lists(cells: Sequence[Any], column: str) -> None:
+def warn_of_texts_beside_lists(cells: Sequence[Any], column: TagCells) -> None:
     """Warn of a text with a separator where other cells are lists."""
     strong = [separator for separator, is_strong in SEPARATORS.items() if is_strong]
     texts = (cell for cell in cells if isinstance(cell, str))
     if (text := next((t for t in texts if any(s in t.strip() for s in strong)), None)) is not None:
-        warn(
-            f"tags_column: the column {column!r} has lists, and texts such as {quoted(text)} in "
-            "other rows, each of which is read as one name"
+        column.tell(
+            f"has lists, and texts such as {quoted(text)} in other rows, each of which is read as "
+            "one name"
         )

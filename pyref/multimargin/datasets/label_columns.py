@@ -1,0 +1,97 @@
+"""Columns of labels, of 0 and 1 or words for them."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from multimargin.checks.names import listed
+from multimargin.checks.parameters import check_choice
+from multimargin.datasets.table_cells import Cells, label_value
+from multimargin.notices import warn
+from multimargin.targets.names import label_name
+
+if TYPE_CHECKING:
+    from multimargin.typing import Frame, Marks
+
+
+def indicator_of_columns(
+    frame: "Frame", names: Sequence[str], blank: str | None = None
+) -> "tuple[Marks, str]":
+    """Return the label indicator (n, q) of columns of 0 and 1, or words for them.
+
+    The second value is what a blank is: 0 or, as NaN, unknown. By None it is unknown where
+    some label is 0. So is -1, which is 0 where nothing else is.
+    """
+    if len(names) < 2:
+        raise ValueError(
+            f"labels has {f'one column, {names[0]!r}' if names else 'no column'}; expected at "
+            "least two, or tags_column for a column that lists the tags of each row"
+        )
+    check_choice("blank", "unknown" if blank is None else blank, ("unknown", "0"))
+    Y: Any = np.zeros((len(frame), len(names)), dtype=np.float32)
+    for k, name in enumerate(names):
+        Y[:, k] = _marks_of(Cells(name, frame[name]))
+    blanks = np.isinf(Y)
+    Y[blanks] = np.nan
+    if n_minus := np.count_nonzero(Y == -1):
+        is_unknown = (Y == 0).any() or blanks.any()
+        Y[Y == -1] = np.nan if is_unknown else 0
+        of_known, of_unknown = "and none is 0; -1 is", "beside 0 or blanks, and are"
+        told = f"{of_unknown} read as unknown" if is_unknown else f"{of_known} read as 0"
+        warn(f"labels: {n_minus} labels are -1, {told}")
+    has_0, has_1, has_blank = ((Y == 0).any(axis=0), (Y == 1).any(axis=0), blanks.any(axis=0))
+    odd = has_blank & has_1 & ~has_0
+    if blank is None:
+        blank = "0" if has_blank.any() and has_1.any() and not has_0.any() else "unknown"
+        if blank == "0":
+            warn(
+                f"labels: no label is 0 in any row, so that a blank, of which there are "
+                f"{np.count_nonzero(blanks)}, is read as 0; blank='unknown' (--blank unknown) "
+                "leaves such labels unknown"
+            )
+        elif odd.any():
+            # They may be written otherwise than those with 0.
+            told = listed([names[k] for k in np.flatnonzero(odd).tolist()])
+            warn(
+                f"labels: no 0 is in {told}, unlike other labels, and blanks there are read as "
+                "unknown; blank='0' (--blank 0) reads them as 0"
+            )
+    if blank == "0":
+        Y[blanks] = 0
+    empty = np.flatnonzero(np.isnan(Y).all(axis=0))
+    if empty.size:
+        raise ValueError(
+            f"labels: the column {names[empty[0]]!r} is empty; expected 0 or 1 in some row, and "
+            "nothing where it is not known whether the label applies"
+        )
+    return (Y if np.isnan(Y).any() else Y.astype(np.uint8)), blank
+
+
+def _marks_of(cells: Cells) -> Any:
+    """Return the label of each row: 0, 1, -1, NaN where it is unknown, infinite where blank."""
+    marks: Any = {text: _mark(text, cells.name) for text in cells.texts}
+    wrong = next((text for text in cells.texts if marks[text] is None), None)
+    if wrong is not None:
+        raise ValueError(
+            f"labels: the column {cells.name!r} has {wrong!r} in row {cells.row_of(wrong)}; "
+            "expected 0 or 1, or words for them, -1 or nothing where that is unknown (a column "
+            "that lists tags is the tags_column)"
+        )
+    return cells.mapped(lambda text: np.inf if text is None else marks[text])
+
+
+def _mark(text: str, column: str) -> float | None:
+    """Return the mark of a label in a cell; a survey repeats the name of a ticked box."""
+    return 1.0 if label_name(text) == column else label_value(text)
+
+
+def labels_at_the_end(frame: "Frame") -> list[str]:
+    """Return the columns at the end that hold 0 and 1, or words for them."""
+    found: list[str] = []
+    for column in reversed(frame.columns):
+        texts = Cells(column, frame[column]).texts
+        if not texts or any(_mark(text, column) is None for text in texts):
+            break
+        found.insert(0, column)
+    return found
