@@ -1,4 +1,4 @@
-"""Statistics against hand counts, and what is told of them."""
+"""Statistics against hand counts, and the signs of shifted label columns."""
 
 from dataclasses import replace
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from multimargin.datasets import MultilabelData, describe, load
+from multimargin.datasets import MultilabelData, describe, load, load_debian_tags
 from tests.support.subsets import first_fast
 
 X = [[1.0, 0.0, 5.0], [1.0, 2.0, 5.0], [1.0, 0.0, 5.0], [1.0, np.nan, 5.0], [1.0, -0.0, 5.0]]
@@ -47,6 +47,7 @@ def test_hand_counts(is_sparse):
         "values are missing of 1 feature: x1 (1)",
         "split 'empty' has no rows",
     )
+    assert found.frequency_correlation is None  # four labels are too few
 
 
 def test_explicit_zeros_and_signs_do_not_make_rows_different():
@@ -55,6 +56,21 @@ def test_explicit_zeros_and_signs_do_not_make_rows_different():
     stored = sparse.csr_array((np.array([0.0, 1.0, 1.0]), ([0, 0, 1], [0, 1, 1])), shape=(2, 2))
     assert describe(MultilabelData(stored, dense.Y)).n_duplicate_rows == 1
     assert describe(MultilabelData(stored, dense.Y)).n_constant_features == 2
+
+
+def test_shifted_and_unrelated_labels_are_seen():
+    data = load_debian_tags()
+    for columns in (-1, 1):
+        Y = data.Y.copy()
+        Y[data.splits["test"]] = np.roll(Y[data.splits["test"]], columns, axis=1)
+        (warning,) = describe(replace(data, Y=Y)).warnings
+        assert "label frequencies of train and test do not correlate" in warning
+    random = np.random.default_rng(0)
+    frequencies = np.linspace(0.05, 0.6, 40)
+    Y = random.random((400, 40)) < frequencies
+    Y[200:] = random.random((200, 40)) < frequencies[::-1]
+    (warning,) = describe(MultilabelData(random.normal(size=(400, 2)), Y)).warnings
+    assert "the first and the second half of the rows do not correlate" in warning
 
 
 @pytest.mark.parametrize(
@@ -66,6 +82,14 @@ def test_sound_files_are_not_suspected(shared_data, name):
     data = load(shared_data / name)
     assert describe(data).warnings == ()
     assert describe(replace(data, splits={})).warnings == ()
+
+
+def test_labels_that_are_all_alike_do_not_warn():
+    # Five labels of one frequency: their correlation between two parts is pure chance.
+    for seed in range(200):
+        Y = (np.random.default_rng(seed).random((300, 5)) < 0.35).astype(np.uint8)
+        data = MultilabelData(np.random.default_rng(seed).normal(size=(300, 2)), Y)
+        assert not describe(data).warnings
 
 
 def test_unknown_labels_are_counted_and_in_no_pair():

@@ -62,6 +62,17 @@ def test_a_line_of_types_is_refused(tmp_path, types):
     assert len(read_frame(tmp_path / "t.tsv")) == 2
 
 
+def test_comments_between_rows_are_told(tmp_path):
+    file = tmp_path / "t.csv"
+    rows = "".join(f"{k},text {k},a\n" for k in range(8))
+    file.write_text(f"id,text,tags\n{rows}# more, of, them\n{rows}")
+    said = "row 8 begins with '# more', unlike others; if that is a comment, remove it"
+    assert said_of(file) == ([said], 17)
+    for text in ("# one,0\n# two,1\nsea,0\n", "#one,0\nsea,0\nsky,1\nsun,1\n#two,0\n"):
+        file.write_text(f"text,x\n{text}")
+        assert said_of(file)[0] == []
+
+
 @pytest.mark.parametrize("again", ["tags,text", "id,text", "ID,Tags,TEXT", "text,labels,id"])
 def test_names_between_rows_are_refused_in_any_order(tmp_path, again):
     """As of files in one whose columns are sorted in two ways."""

@@ -84,7 +84,9 @@ def test_dates_become_numbers(text, expected):
         ("5:4", "nominal"),
         ("Mar 5", "nominal"),
         ("may", "nominal"),
-        ("v2.10", "nominal"),
+        ("1.2.3", "versions"),
+        ("v2.10", "versions"),
+        ("10.0.0.1", "versions"),
         ("2024", "number"),
         ("$1,234.50", "number"),
         ("45 %", "number"),
@@ -98,7 +100,7 @@ def test_dates_become_numbers(text, expected):
 def test_what_a_text_is_read_as(text, expected):
     kind = kind_of(Cells("c", pd.Series([text, text, ""], dtype=object), as_text=True))
     assert kind.name == expected
-    assert bool(kind.ask) == (expected in ("dates or times", "durations"))
+    assert bool(kind.ask) == (expected in ("dates or times", "durations", "versions"))
     assert kind.reason
 
 
@@ -346,8 +348,6 @@ def test_answers_of_annotators_are_asked_about():
     [
         (["3/10", "7/10", "9/10"], "several numbers", "--drop"),
         (["5 ± 2", "6 +/- 1"], "several numbers", "--drop"),
-        (["1.2.3", "1.10.0", "2.0.1"], "several numbers", "--drop"),
-        (["10.0.0.1", "10.0.0.2", "10.0.1.1"], "several numbers", "--drop"),
         (["3E5", "1e2", "7E1"], "codes", "--nominal"),
         (["3e+05", "1e-02"], "number", ""),
         (["+49301234567", "+4989765432"], "keys", "--drop"),

@@ -26,7 +26,8 @@ def command(source: Data, *, columns: ColumnOptions, as_json: Json = False) -> N
     """Describe a data set: columns, sizes, labels, signs of damage.
 
     Of a table whose labels are not named yet, it shows what each column seems to hold, and the
-    command that says so. Warns of labels with one value, and of missing values by column.
+    command that says so. Warns of labels with one value, of missing values by column, and when the
+    label columns of train and test do not seem to be the same.
 
     \b
     Examples:
@@ -153,6 +154,7 @@ def _table(description: "Description") -> "Table":
         values = [getattr(part, attribute) for part in parts.values()]
         cells = [number(len(v) if isinstance(v, tuple) else v) for v in values]
         table.add_row(label, *cells)
+    table.add_row("correlation of label frequencies", number(description.frequency_correlation))
     return table
 
 

@@ -1,4 +1,4 @@
-"""Statistics of a multi-label data set, and what to look into before it is used."""
+"""Statistics of a multi-label data set, and signs that it is damaged."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.special import chdtrc
 from sklearn.utils.sparsefuncs import min_max_axis
 
 from multimargin.checks.names import first_of
@@ -17,6 +18,14 @@ from multimargin.datasets.tables import Table
 from multimargin.targets.indicator import UNKNOWN, indicator_of
 from multimargin.typing import Marks
 
+# Correlation of frequencies below which they hardly rank the labels alike.
+_LOW_CORRELATION = 0.5
+# One-sided 99% limit of a normal variable: a warning should be rare by chance.
+_NORMAL_LIMIT = 2.33
+# Level at which a difference of frequencies counts as significant.
+_CHANCE = 1e-3
+# A correlation of fewer points is meaningless.
+_MIN_LABELS = 5
 _MOST_FREQUENT = 10
 
 
@@ -58,6 +67,10 @@ class Description:
         The ten labels that are relevant in the most rows, and the number of these.
     splits : mapping of str to Description, default={}
         The same for each split of the data set.
+    frequency_correlation : float or None, default=None
+        Pearson correlation of the labels' frequencies in the splits "train" and "test", or, without
+        these, in the first and the second half of the rows; None for fewer than five labels, or
+        where one part has the same frequency for all labels.
     warnings : tuple of str, default=()
         Findings to look into before the data are used, in plain English.
     """
@@ -81,6 +94,7 @@ class Description:
     absent_labels: tuple[str, ...]
     frequent_labels: tuple[tuple[str, int], ...]
     splits: Mapping[str, "Description"] = field(default_factory=dict)
+    frequency_correlation: float | None = None
     warnings: tuple[str, ...] = ()
 
 
@@ -96,6 +110,15 @@ def describe(data: MultilabelData) -> Description:
     -------
     Description
         Its statistics, with those of the splits that have rows.
+
+    Notes
+    -----
+    A warning is given when the labels' frequencies do not correlate between train and test (or,
+    without these splits, between the two halves of the rows): the upper 99% limit of the
+    correlation (Fisher's transformation) is below 0.5, and the frequencies differ by more than
+    chance (chi-square, p < 0.001), as those of labels that are all alike do not. So label columns
+    betray themselves that are not the same in all rows, as in the public merged file of rcv1
+    (subset 1), whose second half sits one column too early.
 
     Examples
     --------
@@ -127,9 +150,21 @@ def _described(data: MultilabelData, incomplete: list[str]) -> Description:
         for name, rows in parts.items()
     }
     whole = _describe_rows(data.name, data, data.X, marks)
-    warnings = of_one_value(data.Y, data.label_names) + incomplete
+    first_name, first, second_name, second = _two_parts(data)
+    relevant = marks == 1
+    correlation = _frequency_correlation(relevant[first], relevant[second])
+    warnings = []
+    low = correlation is not None and _is_low(correlation, data.n_labels)
+    if low and _differ(relevant[first], relevant[second]):
+        warnings.append(
+            f"label frequencies of {first_name} and {second_name} do not correlate "
+            f"({correlation:.2f}): are the label columns the same in all rows?"
+        )
+    warnings += of_one_value(data.Y, data.label_names) + incomplete
     warnings += [f"split {name!r} has no rows" for name in data.splits if name not in parts]
-    return replace(whole, splits=splits, warnings=tuple(warnings))
+    return replace(
+        whole, splits=splits, frequency_correlation=correlation, warnings=tuple(warnings)
+    )
 
 
 def of_one_value(Y: Marks, label_names: Sequence[str]) -> list[str]:
@@ -196,3 +231,37 @@ def _describe_rows(name: str, data: MultilabelData, X: Any, Y: NDArray[np.uint8]
         absent_labels=tuple(label for label, count in counts.items() if count == 0),
         frequent_labels=tuple(counts.most_common(_MOST_FREQUENT)),
     )
+
+
+def _two_parts(data: MultilabelData) -> tuple[str, NDArray[np.intp], str, NDArray[np.intp]]:
+    if all(data.splits.get(name, np.empty(0)).size for name in ("train", "test")):
+        return "train", data.splits["train"], "test", data.splits["test"]
+    first, second = np.array_split(np.arange(data.n_samples), 2)
+    return "the first", first, "the second half of the rows", second
+
+
+def _frequency_correlation(first: NDArray[np.bool_], second: NDArray[np.bool_]) -> float | None:
+    """Return the correlation of the labels' frequencies in two parts."""
+    if not (len(first) and len(second)):
+        return None
+    f, g = first.mean(axis=0), second.mean(axis=0)
+    if f.size < _MIN_LABELS or np.ptp(f) == 0.0 or np.ptp(g) == 0.0:
+        return None
+    return float(np.corrcoef(f, g)[0, 1])
+
+
+def _is_low(correlation: float, q: int) -> bool:
+    """Decide whether the upper 99% limit of a correlation (Fisher's transformation) is low."""
+    limit = np.tanh(np.arctanh(max(correlation, -1 + 1e-12)) + _NORMAL_LIMIT / np.sqrt(q - 3))
+    return bool(limit < _LOW_CORRELATION)
+
+
+def _differ(first: NDArray[np.bool_], second: NDArray[np.bool_]) -> bool:
+    """Decide whether the labels' frequencies in two parts differ by more than chance."""
+    n, m = len(first), len(second)
+    pooled = (first.sum(axis=0) + second.sum(axis=0)) / (n + m)
+    varying = (pooled > 0.0) & (pooled < 1.0)
+    difference = (first.mean(axis=0) - second.mean(axis=0))[varying]
+    variance = (pooled * (1.0 - pooled))[varying] * (1.0 / n + 1.0 / m)
+    statistic = float(np.sum(difference**2 / variance))
+    return bool(chdtrc(int(varying.sum()), statistic) < _CHANCE)

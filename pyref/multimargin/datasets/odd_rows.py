@@ -21,6 +21,8 @@ _TYPE = re.compile(
     r"|continuous|discrete)(?:\([^()]*\))?\)*",
     re.IGNORECASE,
 )
+# Rows are at least this many times as many as comments.
+_ROWS_PER_COMMENT = 4
 # Of fewer rows, all may have the same words.
 _A_FEW = 3
 # Rows that are looked at below words.
@@ -111,6 +113,17 @@ def is_below_names(columns: Any) -> bool:
         return True
     below = [{*map(_text_of, columns.iloc[1:, place])} - {""} for place in range(len(first))]
     return len(columns) > _A_FEW and below == [{word} for word in first]
+
+
+def warn_of_comments(frame: Any) -> None:
+    """Warn of a few rows whose first cell begins like a comment."""
+    cells = frame.iloc[:, 0].tolist()
+    rows = [k for k, cell in enumerate(cells) if isinstance(cell, str) and cell[:2] == "# "]
+    if 0 < _ROWS_PER_COMMENT * len(rows) <= len(cells):
+        warn(
+            f"row {rows[0]} begins with {quoted(cells[rows[0]])}, unlike others; if that is a "
+            "comment, remove it"
+        )
 
 
 def warn_of_note(frame: Any) -> None:

@@ -28,6 +28,7 @@ from multimargin.datasets.odd_rows import (
     is_below_names,
     refuse_repeated_names,
     refuse_second_names,
+    warn_of_comments,
     warn_of_note,
 )
 from multimargin.datasets.parquet import read_parquet
@@ -63,6 +64,7 @@ def read_frame(path: Path, *, blank_rows: bool = False) -> Frame:
         frame = _without_blank_rows(frame)
     if frame.shape[0] == 0:
         raise ValueError(f"path: {path} has no rows below the names of its columns")
+    warn_of_comments(frame)
     warn_of_note(frame)
     return frame
 

@@ -38,6 +38,10 @@ WORD = r"\b\w\w+\b"
 _BEGINS_WITH_NUMBER = re.compile(r"\s*[^\w\s(\[{]{0,3}\s*\d")
 _ONE_NUMBER = re.compile(r"(?:(?<![\d.])[+-])?\d+(?:[.,]\d{3})*(?:[.,]\d+)?")
 _LONGEST_UNIT = 12
+_VERSION = re.compile(
+    r"\s*[vV]?[0-9]+(?:\.[0-9]+)+(?:[-+.]?(?:rc|alpha|beta|dev|a|b)?[.]?[0-9]*)\s*"
+)
+_TWO_POINTS = re.compile(r"\s*(?:[vV][0-9]|[0-9]+\.[0-9]+\.[0-9])")
 # What Prodigy writes beside the labels that it asks about, and names of parts of data.
 _ANSWERS = {"accept", "reject", "ignore"}
 _PARTS = re.compile(
@@ -123,7 +127,13 @@ class Kind:
 
 def kind_of(cells: Cells) -> Kind:
     """Find the kind of a column."""
-    return _lists_or_objects(cells) or _numbers(cells) or _dates(cells) or _names_or_text(cells)
+    return (
+        _lists_or_objects(cells)
+        or _numbers(cells)
+        or _dates(cells)
+        or _versions(cells)
+        or _names_or_text(cells)
+    )
 
 
 def _asked(name: str, told: str, texts: Sequence[str], proposed: str, more: str = "") -> Kind:
@@ -267,6 +277,15 @@ def _kind_of_objects(cells: Cells) -> str | None:
     found = kinds.pop() if len(kinds) == 1 else None
     # Intervals as categories are bins, each a name.
     return None if found == INTERVALS and hasattr(cells.values.dtype, "categories") else found
+
+
+def _versions(cells: Cells) -> Kind | None:
+    texts = cells.texts
+    if _all_are(_VERSION, cells) and any(map(_TWO_POINTS.match, texts)):
+        shown = [text for text in texts if _TWO_POINTS.match(text)]
+        proposed = "--nominal" if len(texts) <= _MANY_NAMES else "--drop"
+        return _asked("versions", "versions or addresses", shown, proposed)
+    return None
 
 
 def _names_or_text(cells: Cells) -> Kind:

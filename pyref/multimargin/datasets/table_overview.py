@@ -96,7 +96,7 @@ def _column(cells: Cells) -> tuple[ColumnOverview, Kind]:
             kind = Kind("0 and 1", kind.reason)
         elif are_row_numbers(numbers):
             kind = Kind("row numbers", "each once, without a gap", ask="--drop")
-    elif kind.name in ("nominal", "keys", "text", "lists", "objects"):
+    elif kind.name in ("nominal", "keys", "text", "lists", "objects", "versions"):
         if recurring := recurring_tags(cells.values):
             tags, separator = recurring
             kind = Kind("lists of tags", f"{len(tags)} different names that recur", ask="--drop")
