@@ -735,6 +735,37 @@ def test_of_settings_that_are_as_good_the_smallest_C_is_fitted_to_many_rows(monk
     )
 
 
+@pytest.mark.parametrize(
+    ("hard", "gain", "taken"), [(0, 0.02, "balanced"), (0, 0.005, None), (10**9, 0.0, "balanced")]
+)
+def test_where_fits_are_hard_a_gain_on_a_sample_has_to_be_one_on_the_fold(
+    monkeypatch, hard, gain, taken
+):
+    X, y = problem(9, n=300)
+    many(monkeypatch)
+    monkeypatch.setattr(searching, "_HARD", hard)
+    fitted, of_fold = [], iter([1.0 + gain, 1.0])
+    scored, judge = searching._held_out_scores, fitting.Judge.__call__
+
+    def watched(model, *others):
+        fitted.append(model.class_weight)
+        return scored(model, *others)
+
+    def told(self, scores):
+        judge(self, scores)
+        on_sample = 2.0 if fitted[-1] == "balanced" else 1.0
+        return np.array([on_sample if len(scores) < 60 else next(of_fold)])
+
+    monkeypatch.setattr(searching, "_held_out_scores", watched)
+    monkeypatch.setattr(fitting.Judge, "__call__", told)
+    options = {**QUICK, "class_weight": [None, "balanced"]}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        model = LabelRankerCV([1.0], kernel="linear", **options).fit(X, y)
+    assert model.best_params_["class_weight"] == taken
+    assert model.ranker_.class_weight == taken
+
+
 def test_a_sample_is_that_of_the_seed(monkeypatch):
     X, y = problem(9, n=300)
     many(monkeypatch)
