@@ -61,9 +61,7 @@ def corners(rows: int, features: int, labels: int) -> tuple[Any, Any]:
         np.zeros((rows, labels)),
     )
     scores += 0.5 * random.normal(size=scores.shape) * scores.std()
-    shares = random.uniform(0.05, 0.3, size=labels)
-    cut = [np.quantile(one, 1.0 - share) for one, share in zip(scores.T, shares, strict=True)]
-    return X, (scores > cut).astype(np.int64)
+    return X, _highest(scores, random)
 
 
 def sales(rows: int, labels: int = 10) -> tuple[Any, Any]:
@@ -91,10 +89,16 @@ def sales(rows: int, labels: int = 10) -> tuple[Any, Any]:
     for one in scores.T:
         j, k, along = random.choice(8, 3, replace=False)
         one += 1.2 * np.sign(X[:, j] * X[:, k]) + 0.7 * X[:, along]
-    shares = random.uniform(0.05, 0.3, size=labels)
-    cut = [np.quantile(one, 1.0 - share) for one, share in zip(scores.T, shares, strict=True)]
+    y = _highest(scores, random)
     X[random.random(X.shape) < 1.0 / 12.0] = np.nan
     table = pd.DataFrame(X, columns=[f"number {k}" for k in range(8)])
     for name, codes in {"town": town, "brand": brand, "day": day, "kind": kind}.items():
         table[name] = [f"{name} {code}" for code in codes]
-    return table, (scores > cut).astype(np.int64)
+    return table, y
+
+
+def _highest(scores: Any, random: np.random.Generator) -> Any:
+    """Return labels of the rows of highest scores, of 5 to 30 % of them."""
+    shares = random.uniform(0.05, 0.3, size=scores.shape[1])
+    cut = [np.quantile(one, 1.0 - share) for one, share in zip(scores.T, shares, strict=True)]
+    return (scores > cut).astype(np.int64)

@@ -323,11 +323,13 @@ def _report(
 
 def _described(estimator: Any) -> str:
     """Return an estimator as a call, without the transformers of its views."""
-    views = getattr(estimator, "views", None)
-    if not isinstance(views, list):
-        return " ".join(repr(estimator).split())
     from sklearn.base import clone
 
+    from multimargin.features.views import prepares_features
+
+    views: Any = getattr(estimator, "views", None)
+    if not prepares_features(views):
+        return " ".join(repr(estimator).split())
     alone = repr(clone(estimator).set_params(views=None))
     return f"{' '.join(alone.split())}, views: {', '.join(name for name, _, _ in views)}"
 

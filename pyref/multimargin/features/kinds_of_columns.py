@@ -22,12 +22,12 @@ def words_and_measurements(X: Features) -> tuple[Columns, Columns] | None:
     together. None if there are none of the one kind: the most frequent words of a text fill nearly
     all rows, too, but many more fill most.
     """
-    entries = sparse.csc_array(X, copy=True)
-    entries.eliminate_zeros()
-    n, d = X.shape
-    share = np.diff(entries.indptr) / n
+    rows = sparse.csr_array(X)
+    n, d = rows.shape
+    share = rows.count_nonzero(axis=0) / n
     frequent = np.flatnonzero(share >= _MOSTLY)
-    varied = frequent[[_varies(entries, column) for column in frequent]]
+    # The entries of a name are all alike.
+    varied = frequent[[one.min() < one.max() for one in _entries_of_columns(rows[:, frequent])]]
     is_measured = share[varied] >= _ALWAYS
     measured = varied[is_measured]
     others = varied.size - measured.size
@@ -41,7 +41,8 @@ def words_and_measurements(X: Features) -> tuple[Columns, Columns] | None:
     return np.flatnonzero(is_sparse), np.sort(np.concatenate([measured, often]))
 
 
-def _varies(entries: sparse.csc_array, column: np.intp) -> bool:
-    """Return whether the entries of a column other than 0 differ, unlike those of a name."""
-    own = entries.data[entries.indptr[column] : entries.indptr[column + 1]]
-    return bool(own.min() < own.max())
+def _entries_of_columns(X: sparse.csr_array) -> list[NDArray[np.float64]]:
+    """Return the entries of each column other than 0."""
+    columns = X.tocsc()
+    columns.eliminate_zeros()
+    return np.split(columns.data, columns.indptr[1:])[:-1]
