@@ -63,18 +63,30 @@ def test_a_matrix_with_a_negative_eigenvalue_has_no_factor(small_panels):
 @pytest.mark.parametrize(("n", "rank"), [(1, 1), (8, 8), (30, 30), (30, 7), (30, 14), (40, 11)])
 def test_a_pivoted_factor_is_that_of_lapack(n, rank, small_panels):
     A = semidefinite(n, rank)
-    L, pivots = pivoted_cholesky(A.copy())
-    assert L.shape == (n, rank)
+    L, order, rest = pivoted_cholesky(A.copy())
+    assert (L.shape, rest) == ((n, rank), None)
+    pivots = order[:rank]
     np.testing.assert_allclose(L @ L.T, A, atol=1e-13 * np.abs(A).max())
     assert not np.triu(L[pivots], 1).any()
-    _, order, found, _ = linalg.lapack.dpstrf(A)
+    _, expected, found, _ = linalg.lapack.dpstrf(A)
     assert found == rank
-    np.testing.assert_array_equal(pivots, order[:rank] - 1)
+    np.testing.assert_array_equal(pivots, expected[:rank] - 1)
+
+
+def test_a_pivoted_factor_that_is_left_early_has_what_it_lacks(small_panels):
+    A = semidefinite(30, 30)
+    L, order, rest = pivoted_cholesky(A.copy(), lambda rank: rank < 14)
+    assert L.shape == (30, 14)
+    assert not np.triu(L[order[:14]], 1).any()
+    lacking = np.zeros_like(A)
+    others = order[14:]
+    lacking[np.ix_(others, others)] = np.triu(rest) + np.triu(rest, 1).T
+    np.testing.assert_allclose(L @ L.T + lacking, A, atol=1e-13 * np.abs(A).max())
 
 
 def test_a_matrix_of_zeros_has_a_factor_without_columns(small_panels):
-    L, pivots = pivoted_cholesky(np.zeros((3, 3)))
-    assert (L.shape, pivots.size) == ((3, 0), 0)
+    L, _, rest = pivoted_cholesky(np.zeros((3, 3)))
+    assert (L.shape, rest) == ((3, 0), None)
 
 
 def test_the_least_squares_of_a_triangle_are_those_of_the_rows():

@@ -146,39 +146,45 @@ def triangle(A: Matrix, b: Vector) -> Matrix:
     return R
 
 
-def pivoted_cholesky(A: Matrix) -> tuple[Matrix, NDArray[np.intp]]:
-    """Return L of shape (n, r) with L L^T = A up to rounding, and the rows of A that span it.
+def pivoted_cholesky(
+    A: Matrix, goes_on: Callable[[int], bool] = lambda rank: True
+) -> tuple[Matrix, NDArray[np.intp], Matrix | None]:
+    """Return L of shape (n, r), the order of the rows, and E of A = L L^T + E, None if rounding.
 
-    The rows `L[pivots]` are lower triangular. A, positive semidefinite and row-major, is used up.
+    The first r of that order are the pivots, whose rows of L are lower triangular. The rows of E,
+    in its upper triangle, are the others in that order. A, positive semidefinite and row-major, is
+    used up. It is left where a rank need not go on.
     """
     n = len(A)
     if n <= _AT_ONCE:
         R, order, rank, _ = linalg.lapack.dpstrf(A.T, overwrite_a=True)
-        pivots = order.astype(np.intp) - 1
+        order, whole = order.astype(np.intp) - 1, True
     else:
-        R, pivots, rank = A, *_factorised(A)
+        R, (order, rank, whole) = A, _factorised(A, goes_on)
     L = np.empty((n, rank))
-    L[pivots] = np.triu(R)[:rank].T
-    return L, pivots[:rank]
+    L[order] = np.triu(R[:rank]).T
+    return L, order, None if whole else A[rank:, rank:]
 
 
-def _factorised(A: Matrix) -> tuple[NDArray[np.intp], int]:
-    """Replace the upper triangle of A by R of R^T R = A[pivots][:, pivots]; return pivots and rank.
+def _factorised(A: Matrix, goes_on: Callable[[int], bool]) -> tuple[NDArray[np.intp], int, bool]:
+    """Replace the upper triangle of A by R of R^T R = A[order][:, order]; return order and rank.
 
-    It is the algorithm of LAPACK's pstrf.
+    It is the algorithm of LAPACK's pstrf, and returns whether it has come to its end.
     """
     n = len(A)
-    pivots, rest = np.arange(n), np.diagonal(A).copy()
+    order, rest = np.arange(n), np.diagonal(A).copy()
     least = n * np.finfo(float).eps * rest.max()
     for start in range(0, n, _PANEL):
+        if start > 0 and not goes_on(start):
+            return order, start, False
         end = min(start + _PANEL, n)
         for k in range(start, end):
             pivot = k + int(rest[k:].argmax())
             if not rest[pivot] > least:
-                return pivots, k
+                return order, k, True
             if pivot > k:
                 _exchange(A, k, pivot)
-                for numbers in (pivots, rest):
+                for numbers in (order, rest):
                     numbers[[k, pivot]] = numbers[[pivot, k]]
             row = A[k, k:]
             row -= A[start:k, k] @ A[start:k, k:]
@@ -188,7 +194,7 @@ def _factorised(A: Matrix) -> tuple[NDArray[np.intp], int]:
         for first in range(end, n, _PANEL):
             rows = slice(first, first + _PANEL)
             A[rows, first:] -= panel[:, rows].T @ panel[:, first:]
-    return pivots, n
+    return order, n, True
 
 
 def _exchange(A: Matrix, k: int, pivot: int) -> None:

@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 
-from multimargin import RankHLapSVM, RankSVM
-from multimargin.estimators.rank_hlapsvm import Laplacian
+from multimargin import RankHLapSVM, RankSVM, decompositions
+from multimargin.estimators import rank_hlapsvm as of_rank_hlapsvm
+from multimargin.estimators.hypergraph import Laplacian
 from multimargin.reference import rank_hlapsvm
 from tests.support.exact import exact_objective
 from tests.support.problems import unrelated_problem
@@ -161,3 +163,69 @@ def test_a_regulariser_beside_which_features_vanish():
     ).fit(X, Y)
     assert model.status_ == "converged"
     assert 0.0 <= model.dual_gap_ <= model.tol
+
+
+@pytest.mark.parametrize(("lam", "weighted"), [(1e-4, False), (1.0, True)])
+@pytest.mark.parametrize(
+    ("kernel", "form"),
+    [
+        ("linear", np.asarray),
+        ("linear", sparse.csr_array),
+        ("rbf", np.asarray),
+        ("rbf", sparse.csr_array),
+        ("precomputed", lambda X: X @ X.T),
+    ],
+    ids=["linear", "linear, sparse", "rbf", "rbf, sparse", "precomputed"],
+)
+def test_a_part_of_the_kernel_is_certified_for_all_of_it(
+    problem, monkeypatch, kernel, form, weighted, lam
+):
+    # What the clock decides is set here: two of four features, 14 of 30 pivots.
+    monkeypatch.setattr(of_rank_hlapsvm, "_columns_in_time", lambda *of: 2)
+    monkeypatch.setattr(of_rank_hlapsvm, "_rank_in_time", lambda *of: lambda rank: rank < 14)
+    monkeypatch.setattr(decompositions, "_AT_ONCE", 0)
+    monkeypatch.setattr(decompositions, "_PANEL", 2 if kernel == "precomputed" else 7)
+    if kernel == "precomputed":
+        monkeypatch.setattr(of_rank_hlapsvm, "_rank_in_time", lambda *of: lambda rank: rank < 2)
+    X, Y = form(problem[0]), problem[1]
+    weights = np.linspace(0.1, 2.0, 30) if weighted else None
+    model = RankHLapSVM(C=1.0, lam=lam, kernel=kernel, tol=1e-4, threshold=0.0, max_time=1e6)
+    with pytest.warns(ConvergenceWarning, match=r"stopped after max_time=1e\+06 s"):
+        model.fit(X, Y, weights)
+    assert model.status_ == "time_limit"
+    best = exact_objective(model, X.toarray() if sparse.issparse(X) else X, Y, weights)
+    assert 0.0 < model.dual_objective_ <= best * (1.0 + 1e-9)
+    assert model.objective_ > best * (1.0 + 1e-3)
+    assert model.dual_gap_ == pytest.approx(1.0 - model.dual_objective_ / model.objective_)
+    assert model.history_["dual"][-1] == model.dual_objective_
+    # The model is that of a kernel between its own and all: it is no worse than none.
+    assert model.objective_ < exact_objective_of_no_features(model, Y, weights)
+
+
+def exact_objective_of_no_features(model, Y, weights):
+    """The objective of the zero model."""
+    counts = np.ones(len(Y)) if weights is None else weights
+    return model.C * counts[(Y.sum(axis=1) > 0) & (Y.sum(axis=1) < Y.shape[1])].sum()
+
+
+def test_time_decides_how_much_of_the_kernel_is_factored():
+    X, Y = unrelated_problem(5, 2600, 8, 3)
+    model = RankHLapSVM(kernel="rbf", tol=1e-2, threshold=0.0, max_time=1e-3)
+    with pytest.warns(ConvergenceWarning, match=r"stopped after max_time=0.001 s"):
+        model.fit(X, Y)
+    assert len(model.support_) == 128  # the pivots of one panel
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_time_decides_how_many_features_are_whitened(form):
+    X, Y = unrelated_problem(5, 900, 650, 3)
+    X[:, 600:] *= 1e-3
+    model = RankHLapSVM(kernel="linear", tol=1e-2, threshold=0.0, max_time=1e-3)
+    with pytest.warns(ConvergenceWarning, match=r"stopped after max_time=0.001 s"):
+        model.fit(form(X), Y)
+    used = model.coef_.any(axis=0)
+    assert np.count_nonzero(used) == 41
+    assert not used[600:].any()
+    whole = RankHLapSVM(kernel="linear", tol=1e-2, threshold=0.0, max_time=1e6).fit(form(X), Y)
+    assert whole.coef_.any(axis=0).all()
+    assert model.dual_objective_ <= whole.objective_

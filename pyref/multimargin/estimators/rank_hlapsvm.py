@@ -1,5 +1,6 @@
 """Rank-HLapSVM: Rank-SVM with a hypergraph Laplacian of the label sets."""
 
+import time
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
@@ -7,8 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
-from scipy.sparse.csgraph import connected_components
-from sklearn.utils import gen_batches
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from multimargin.checks.parameters import check_choice, check_real
@@ -16,10 +15,12 @@ from multimargin.decompositions import aside, cholesky, divide, pivoted_cholesky
 from multimargin.estimators.bases.kernel_expansion import TrainingData
 from multimargin.estimators.bases.pairwise import PairwiseClassifier
 from multimargin.estimators.bases.signatures import own_first
+from multimargin.estimators.fitting.certificate import relative_gap
 from multimargin.estimators.fitting.products import product
+from multimargin.estimators.hypergraph import Laplacian, weights_by_features, weights_by_kernel
 from multimargin.estimators.pairwise.engine import solve_problem
 from multimargin.estimators.pairwise.problem import Fit, Model, Problem
-from multimargin.kernels import Kernel, less_offset, offset_of
+from multimargin.kernels import Kernel
 from multimargin.thresholds import Threshold
 from multimargin.typing import Features, Matrix, is_sparse
 
@@ -27,8 +28,14 @@ from multimargin.typing import Features, Matrix, is_sparse
 # features, the n x n kernel form (27) is used.
 _MOST_WHITENED_FEATURES = 5000
 
-# Rows that are processed at once.
-_CHUNK = 256
+# Multiplications that take no time worth a trial.
+_FEW_OPERATIONS = 1e9
+
+# Share of the time of a fit that may be over when the features are whitened.
+_SHARE_OF_TIME = 0.6
+
+# trace(A^T E A) of an expansion A, of what the kernel matrix is more than that of the features.
+Rest = Callable[[Matrix], float]
 
 
 @own_first
@@ -173,8 +180,11 @@ class RankHLapSVM(PairwiseClassifier):
     With a linear kernel, up to 5000 features and at least as many rows as features, the features
     are whitened by a Cholesky factor (d x d). Otherwise a pivoted Cholesky factor L of the kernel
     matrix (n x n) takes the place of the features: the symmetric form of eq. (27), whose model and
-    certificate agree also where lam Lap K is ill-conditioned. It precedes the first epoch and is
-    completed whatever `max_time` is: with 6,000 rows and an rbf kernel it takes some 20 seconds.
+    certificate agree also where lam Lap K is ill-conditioned. It precedes the first epoch: with
+    6,000 rows and an rbf kernel it takes some 20 seconds. Where `max_time` is less, the model has
+    the features of the largest norms only, or is an expansion over the first pivots, and the bound
+    counts what is left out: with E what the kernel matrix is more than theirs, and the expansion A,
+    trace(A^T E A) / 2 at most.
 
     Examples
     --------
@@ -209,7 +219,7 @@ class RankHLapSVM(PairwiseClassifier):
         if problem.sample_weight is not None:
             Y *= problem.sample_weight[:, None]
         precomputed = isinstance(self.kernel, str) and self.kernel == "precomputed"
-        weights_of = _weights_by_kernel if precomputed else _weights_by_features
+        weights_of = weights_by_kernel if precomputed else weights_by_features
         weights = weights_of(problem.features, Y, self.nu, problem.sample_weight)
         attributes: dict[str, Any] = {"hyperedge_weights_": weights, "_dual": None}
         lam = float(self.lam)
@@ -219,14 +229,14 @@ class RankHLapSVM(PairwiseClassifier):
         laplacian = Laplacian(Y, weights)
         n, d = problem.X.shape
         if problem.kernel.name != "linear" or d >= min(n, _MOST_WHITENED_FEATURES + 1):
-            solve = _prepared_kernel_form(problem, self.solver, lam, laplacian)
-        elif is_sparse(problem.X):
-            solve = _prepared_sparse(problem, self.solver, lam, laplacian)
+            solve, rest = _prepared_kernel_form(problem, self.solver, lam, laplacian)
         else:
-            solve = _prepared_dense(problem, self.solver, lam, laplacian)
+            solve, rest = _prepared_features(problem, self.solver, lam, laplacian)
 
         def solved() -> Fit:
             fit = solve()
+            if rest is not None:
+                fit = _certified_for_all(fit, rest, lam, laplacian, problem.tol)
 
             def penalty(scores: Matrix) -> float:
                 return float(np.sum(fit.bias**2)) + lam * laplacian.roughness(scores)
@@ -252,8 +262,99 @@ class RankHLapSVM(PairwiseClassifier):
         return super()._dual_before(shape) if self._dual is None else self._dual
 
 
+def _certified_for_all(fit: Fit, rest: Rest, lam: float, laplacian: Laplacian, tol: float) -> Fit:
+    """Return a fit on features Z with the bound of the problem whose kernel is K = Z Z^T + E.
+
+    The kernel (K^-1 + lam Lap)^-1 of the dual (27) is concave in K. What E adds to the quadratic
+    form of B is at most trace(A^T E A) therefore, with the expansion A = B - lam Lap F. Of the
+    multiples of B, all feasible from 0 to 1, the bound is that of the best.
+    """
+    if fit.scores is None:
+        bound = -np.inf
+    else:
+        F = fit.scores + fit.bias
+        form = float(np.sum(fit.dual * F))
+        linear = fit.dual_objective + 0.5 * form
+        form += rest(fit.dual - lam * laplacian.product(F))
+        multiple = min(1.0, linear / form) if form > 0.0 else 1.0
+        bound = multiple * linear - 0.5 * multiple**2 * form
+    gap = relative_gap(fit.primal, bound, fit.rounding)
+    history = {name: column.copy() for name, column in fit.history.items()}
+    history["dual"][-1:] = bound
+    status = "time_limit" if fit.status == "converged" and gap > tol else fit.status
+    return replace(fit, dual_objective=bound, gap=gap, status=status, history=history)
+
+
+def _prepared_features(
+    problem: Problem, solver: str, lam: float, laplacian: Laplacian
+) -> tuple[Callable[[], Fit], Rest | None]:
+    """Prepare Rank-SVM on whitened features, those that the time allows, and return the rest."""
+    X, d = problem.X, problem.X.shape[1]
+    prepare = _prepared_sparse if is_sparse(X) else _prepared_dense
+
+    def prepared(columns: NDArray[np.intp]) -> Callable[[], Fit]:
+        return prepare(replace(problem, X=X[:, columns]), solver, lam, laplacian)
+
+    size = _columns_in_time(X, problem.deadline, prepared)
+    if size == d:
+        return prepare(problem, solver, lam, laplacian), None
+    by_norm = np.argsort(-row_norms(X.T, squared=True), kind="stable")
+    columns, others = np.sort(by_norm[:size]), np.sort(by_norm[size:])
+    solve_part = prepared(columns)
+
+    def solve() -> Fit:
+        fit = solve_part()
+        assert fit.weights is not None
+        weights = np.zeros((d, fit.bias.size))
+        weights[columns] = fit.weights
+        return replace(fit, weights=weights)
+
+    def rest(A: Matrix) -> float:
+        return float(np.sum(safe_sparse_dot(X.T, A)[others] ** 2))
+
+    return solve, rest
+
+
+def _columns_in_time(
+    X: Features, deadline: float | None, prepare: Callable[[NDArray[np.intp]], object]
+) -> int:
+    """Return how many columns can be prepared before most of the time is over."""
+    n, d = X.shape[0], int(X.shape[1])
+    if deadline is None or _operations(n, d) <= _FEW_OPERATIONS:
+        return d
+    start, trial = time.monotonic(), np.arange(-(-d // 16))
+    end = start + _SHARE_OF_TIME * (deadline - start)
+    prepare(trial)
+    now = time.monotonic()
+    in_time = _operations(n, trial.size) * (end - now) / (now - start)
+    size = trial.size
+    while size < d and _operations(n, size + 1) <= in_time:
+        size += 1
+    return size
+
+
+def _rank_in_time(n: int, deadline: float | None) -> Callable[[int], bool]:
+    """Return whether factors of a kernel matrix of a rank can be whitened in time, if one more."""
+    start = time.monotonic()
+
+    def goes_on(rank: int) -> bool:
+        if deadline is None:
+            return True
+        end = start + _SHARE_OF_TIME * (deadline - start)
+        now = time.monotonic()
+        done = rank * (n * n - rank * n + rank**2 / 3.0)
+        return bool(now + _operations(n, rank) * (now - start) / done < end)
+
+    return goes_on
+
+
+def _operations(n: int, d: int) -> float:
+    """Return the multiplications that whiten d features of n rows, about."""
+    return 2.0 * n * d**2 + d**3
+
+
 def _prepared_dense(
-    problem: Problem, solver: str, lam: float, laplacian: "Laplacian"
+    problem: Problem, solver: str, lam: float, laplacian: Laplacian
 ) -> Callable[[], Fit]:
     """Prepare Rank-SVM on whitened features."""
     whitened = _whitened(problem, _with_ones(problem.X), solver, lam, laplacian)
@@ -266,7 +367,7 @@ def _prepared_dense(
 
 
 def _whitened(
-    problem: Problem, X: Matrix, solver: str, lam: float, laplacian: "Laplacian"
+    problem: Problem, X: Matrix, solver: str, lam: float, laplacian: Laplacian
 ) -> Callable[[], tuple[Fit, Matrix]]:
     """Prepare Rank-SVM on X L^-T, L L^T = I + lam X^T Lap X, and the weights of X (used up)."""
     L = _factor(laplacian, lam, X)
@@ -281,7 +382,7 @@ def _whitened(
 
 
 def _prepared_sparse(
-    problem: Problem, solver: str, lam: float, laplacian: "Laplacian"
+    problem: Problem, solver: str, lam: float, laplacian: Laplacian
 ) -> Callable[[], Fit]:
     """Prepare Rank-SVM with the inner products x^T (I + lam X^T Lap X)^-1 x', X ending with 1."""
     X = sparse.csr_array(sparse.hstack([problem.X, np.ones((problem.X.shape[0], 1))]))
@@ -298,7 +399,7 @@ def _prepared_sparse(
     return solve
 
 
-def _factor(laplacian: "Laplacian", lam: float, X: Features) -> Matrix:
+def _factor(laplacian: Laplacian, lam: float, X: Features) -> Matrix:
     """Return L, in the lower triangle, of L L^T = I + lam X^T Lap X."""
     gram = laplacian.gram(X)
     gram *= lam
@@ -314,7 +415,7 @@ def _factor(laplacian: "Laplacian", lam: float, X: Features) -> Matrix:
     return gram
 
 
-def _linear_fit(fit: Fit, W: Matrix, X: Features, lam: float, laplacian: "Laplacian") -> Fit:
+def _linear_fit(fit: Fit, W: Matrix, X: Features, lam: float, laplacian: Laplacian) -> Fit:
     """Return a fit on features X that end with a 1 as one with the weights W."""
     weights, bias = np.ascontiguousarray(W[:-1]), W[-1].copy()
     with_bias = product(X, weights) + bias if fit.scores is None else fit.scores
@@ -328,21 +429,22 @@ def _linear_fit(fit: Fit, W: Matrix, X: Features, lam: float, laplacian: "Laplac
 
 
 def _prepared_kernel_form(
-    problem: Problem, solver: str, lam: float, laplacian: "Laplacian"
-) -> Callable[[], Fit]:
+    problem: Problem, solver: str, lam: float, laplacian: Laplacian
+) -> tuple[Callable[[], Fit], Rest | None]:
     """Prepare Rank-SVM on the kernel Z Z^T with Z = [L, 1] R^-1, a symmetric form of eq. (27).
 
-    Here L L^T is the kernel matrix K and R^T R = I + lam [L, 1]^T Lap [L, 1]. Formed as
-    K1 (I + lam Lap K1)^-1, the kernel and the expansion B - lam Lap F would be those of two
-    models where lam Lap K is ill-conditioned.
+    Here L L^T is the kernel matrix K, or as much of it as the time allows, and
+    R^T R = I + lam [L, 1]^T Lap [L, 1]. Formed as K1 (I + lam Lap K1)^-1, the kernel and the
+    expansion B - lam Lap F would be those of two models where lam Lap K is ill-conditioned.
     """
     K = _kernel_matrix(problem)
     if not np.isfinite(K).all():
         raise ValueError(
             "X has kernel values that are not finite; expected finite ones: scale the features."
         )
-    L, pivots = pivoted_cholesky(K)
+    L, order, schur = pivoted_cholesky(K, _rank_in_time(len(K), problem.deadline))
     n, rank = L.shape
+    pivots = order[:rank]
     X = np.ones((n, rank + 1))
     X[:, :-1] = L
     of_pivots = replace(problem, kernel=Kernel("linear"))
@@ -365,7 +467,14 @@ def _prepared_kernel_form(
             expansion=expansion,
         )
 
-    return solve
+    if schur is None:
+        return solve, None
+
+    def rest(A: Matrix) -> float:
+        others = A[order[rank:]]
+        return float(np.sum(others * linalg.blas.dsymm(1.0, schur.T, others, lower=True)))
+
+    return solve, rest
 
 
 def _kernel_matrix(problem: Problem) -> Matrix:
@@ -375,138 +484,6 @@ def _kernel_matrix(problem: Problem) -> Matrix:
     else:
         K = problem.kernel.matrix(problem.X, threads=problem.threads)
     return (K + K.T) / 2.0
-
-
-@dataclass(frozen=True)
-class Laplacian:
-    """The Laplacian D_c - Y diag(w) Y^T of the label hypergraph, eq. (5), by its factors."""
-
-    # (n, q): How often row i lies in hyperedge k: once if label k is relevant, times the row's
-    # weight
-    Y: Matrix
-    weights: Matrix  # (q,): Hyperedge weights w
-
-    @property
-    def degrees(self) -> Matrix:
-        """The diagonal of D_c, self-loops included: they cancel in the Laplacian."""
-        degrees: Matrix = self.Y @ (self.weights * self.Y.sum(axis=0))
-        return degrees
-
-    def product(self, F: Matrix) -> Matrix:
-        """Return Lap F."""
-        product: Matrix = self.degrees[:, None] * F
-        product -= self.Y @ (self.weights[:, None] * (self.Y.T @ F))
-        return product
-
-    def roughness(self, F: Matrix) -> float:
-        """Return trace(F^T Lap F), without cancellation if F hardly varies in a hyperedge.
-
-        It is the sum over hyperedges of w delta sum ||f_i - mean f||^2, with the delta rows of the
-        hyperedge and their mean: the squared differences of all pairs of its rows.
-        """
-        total = 0.0
-        for members, weight in zip(self.Y.T, self.weights, strict=True):
-            rows = members > 0.0
-            if np.count_nonzero(rows) > 1:
-                counts = members[rows]
-                inside = F[rows]
-                inside -= inside[0].copy()
-                inside -= np.average(inside, axis=0, weights=counts)
-                total += float(weight) * counts.sum() * float(counts @ (inside**2).sum(axis=1))
-        return total
-
-    def gram(self, X: Features) -> Matrix:
-        """Return X^T Lap X, d x d, of X that ends with the feature 1, in the lower triangle.
-
-        That feature, and whatever else is constant where hyperedges meet, lies in the null space of
-        the Laplacian: it is taken out first, since the difference of the two terms of Lap keeps no
-        digit of it.
-        """
-        roots = np.sqrt(self.degrees)[:, None]
-        if is_sparse(X):
-            gram = Kernel("linear").matrix(sparse.csr_array(X.multiply(roots).T)).T
-            sums = X.T @ self.Y
-        else:
-            gram, sums = self._gram_of_chunks(roots, X)
-        sums = np.asfortranarray(sums * np.sqrt(self.weights))
-        gram = np.asarray(linalg.blas.dsyrk(-1.0, sums, beta=1.0, c=gram, overwrite_c=1))
-        gram[:, -1] = 0.0
-        return gram.T
-
-    def _gram_of_chunks(self, roots: Matrix, X: Matrix) -> tuple[Matrix, Matrix]:
-        """Return both terms of X^T Lap X, centred by components, in O(n d^2) operations."""
-        d = X.shape[1]
-        gram, sums = np.zeros((d, d), order="F"), np.zeros((d, self.Y.shape[1]))
-        component, means = self._means(X)
-        for rows in gen_batches(X.shape[0], _CHUNK):
-            centred = X[rows] - means[component[rows]]
-            sums += centred.T @ self.Y[rows]
-            centred *= roots[rows]
-            linalg.blas.dsyrk(1.0, centred.T, beta=1.0, c=gram, overwrite_c=1)
-        return gram, sums
-
-    def _means(self, X: Matrix) -> tuple[NDArray[np.intp], Matrix]:
-        """Return the connected component of each row, and the mean row of each component."""
-        touching = sparse.csr_array(self.Y.T @ self.Y)
-        count, of_label = connected_components(touching, directed=False)
-        component = of_label[self.Y.argmax(axis=1)]
-        rows = np.flatnonzero(self.Y.any(axis=1))
-        ones = np.ones(rows.size)
-        members = sparse.csr_array((ones, (component[rows], rows)), shape=(count, X.shape[0]))
-        sizes = np.maximum(members.sum(axis=1), 1.0)
-        return component, np.asarray(members @ X) / sizes[:, None]
-
-
-def _weights_by_features(
-    X: Features, Y: Matrix, nu: float | str, sample_weight: Matrix | None
-) -> Matrix:
-    """Return the hyperedge weights for the distances of the rows of X."""
-    X = less_offset(X, offset_of(X))
-
-    def norm_of_sum(groups: Matrix) -> Matrix:
-        sums: Matrix = (np.asarray(safe_sparse_dot(X.T, groups)) ** 2).sum(axis=0)
-        return sums
-
-    return _weights(row_norms(X, squared=True), norm_of_sum, Y, nu, sample_weight)
-
-
-def _weights_by_kernel(
-    K: Matrix, Y: Matrix, nu: float | str, sample_weight: Matrix | None
-) -> Matrix:
-    """Return the hyperedge weights for the distances that a kernel matrix implies."""
-
-    def norm_of_sum(groups: Matrix) -> Matrix:
-        sums: Matrix = np.einsum("ik,ik->k", groups, K @ groups)
-        return sums
-
-    return _weights(np.diagonal(K), norm_of_sum, Y, nu, sample_weight)
-
-
-def _weights(
-    squares: Matrix,
-    norm_of_sum: Callable[[Matrix], Matrix],
-    Y: Matrix,
-    nu: float | str,
-    sample_weight: Matrix | None,
-) -> Matrix:
-    """Return exp(-nu dbar), eq. (29) and (30), where dbar averages over ordered pairs of two rows.
-
-    The sum of ||x_u - x_v||^2 over all u and v of a group is 2 delta sum ||x||^2 - 2 ||sum x||^2.
-    """
-
-    def mean_distance(groups: Matrix) -> Matrix:
-        delta = groups.sum(axis=0)
-        total = 2.0 * delta * (squares @ groups) - 2.0 * norm_of_sum(groups)
-        several = delta > 1.0
-        pairs = np.where(several, delta * (delta - 1.0), 1.0)
-        return np.where(several, np.maximum(total, 0.0) / pairs, 0.0)
-
-    if isinstance(nu, str):
-        row_weights = np.ones(Y.shape[0]) if sample_weight is None else sample_weight
-        spread = float(mean_distance(row_weights[:, None])[0])
-        nu = 1.0 / spread if spread > 0.0 else 1.0
-    # A label without instances has no hyperedge.
-    return np.where(Y.any(axis=0), np.exp(-float(nu) * mean_distance(Y)), 0.0)
 
 
 def _with_ones(X: Any) -> Matrix:

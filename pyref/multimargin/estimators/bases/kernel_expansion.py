@@ -179,10 +179,12 @@ class KernelExpansionClassifier(CallbackSupportMixin, LinearWeights, LabelScorin
         expansion: Any,
         weights: Any = None,
         columns: NDArray[np.intp] | None = None,
+        *,
+        with_rows: bool = True,
     ) -> None:
         """Store an expansion over all training rows, which may be overwritten, and its weights.
 
-        These are of the given columns, all if None.
+        These are of the given columns, all if None. Without the rows only weights can predict.
         """
         self._kernel = kernel
         if sparse.issparse(expansion):
@@ -193,7 +195,7 @@ class KernelExpansionClassifier(CallbackSupportMixin, LinearWeights, LabelScorin
             self.dual_coef_ = _compressed(expansion, self.support_)
         if self.kernel == "precomputed":
             self.support_vectors_ = np.empty((self.support_.size, 0))
-        else:
+        elif with_rows:
             # Copied even if every row is a support vector: X may belong to the caller.
             self.support_vectors_ = X[self.support_]
         if weights is None and kernel.function is None and kernel.name == "linear":
@@ -203,7 +205,9 @@ class KernelExpansionClassifier(CallbackSupportMixin, LinearWeights, LabelScorin
 
     def _forget_rows(self) -> None:
         """Keep only the weights of a linear model, which predicts without training rows."""
-        del self.support_, self.dual_coef_, self.support_vectors_
+        del self.support_, self.dual_coef_
+        if hasattr(self, "support_vectors_"):
+            del self.support_vectors_
 
     def _label_scores(self, X: Features) -> Matrix:
         if self._weights is not None:

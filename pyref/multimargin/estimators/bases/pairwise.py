@@ -277,7 +277,8 @@ class PairwiseClassifier(KernelExpansionClassifier):
         self._store_report(fit)
         self.intercept_ = fit.bias
         expansion = fit.dual if fit.expansion is None else fit.expansion
-        self._store_expansion(X, kernel, expansion, fit.weights, columns)
+        with_rows = self.warm_start or fit.weights is None
+        self._store_expansion(X, kernel, expansion, fit.weights, columns, with_rows=with_rows)
         self.class_weight_ = _each_label(label_weights, fit.bias)
         for name, value in fit.attributes.items():
             setattr(self, name, value)
