@@ -79,6 +79,23 @@ def test_missing_numbers_are_filled_in_by_the_median_of_the_fitted_rows_and_scal
     assert_allclose(encoder.transform(new).ravel(), [(2 - 1) / 4, 1.0])
 
 
+@pytest.mark.parametrize("scaling", ["minmax", "standard", "unit", "none"])
+def test_columns_tell_where_numbers_of_the_fitted_rows_are_missing(scaling):
+    kinds = {"size": "number", "kind": "nominal", "age": "number"}
+    encoder = make_encoder(kinds, scaling=scaling, n_rows=4)
+    train = pd.DataFrame({"size": [1.0, 2.0, np.nan], "kind": "x", "age": [1.0, 2.0, 4.0]})
+    encoder.fit(train)
+    names = encoder.get_feature_names_out().tolist()
+    assert names == ["size", "age", "size: missing", "kind_x"]
+    new = pd.DataFrame({"size": [5.0, np.nan], "kind": "x", "age": [np.nan, 3.0]})
+    there, missing = encoder.transform(new)[:, 2]
+    fitted = encoder.transform(train)[:, 2]
+    assert (there, missing) == (fitted[0], fitted[2])
+    assert missing > there
+    whole = make_encoder(kinds, scaling=scaling, n_rows=4).fit(train[:2])
+    assert whole.get_feature_names_out().tolist() == ["size", "age", "kind_x"]
+
+
 def test_columns_of_an_encoder_are_found_by_name_and_kept_by_number():
     kinds = {"c": "number", "kind": "nominal", "a": "number"}
     encoder = make_encoder(kinds, scaling="none", n_rows=2)

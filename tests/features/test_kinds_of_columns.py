@@ -76,6 +76,18 @@ def test_frequent_words_are_no_measurements(lengths: int, binary: bool) -> None:
     assert words_and_measurements(texts(binary, lengths)) is None
 
 
+@pytest.mark.parametrize(("zeros", "found"), [(6, True), (7, False)])
+def test_measurements_may_be_beside_three_times_as_many_with_zeros(zeros: int, found: bool) -> None:
+    # Two fill all rows; the others are 0 in two fifths of them, as numbers of votes may be.
+    X, _ = mixed()
+    some = np.random.default_rng(0).random((X.shape[0], zeros))
+    some *= some > 0.4
+    kinds = words_and_measurements(sparse.hstack([some, X[:, 2:]]))
+    assert (kinds is not None) is found
+    if kinds is not None:
+        np.testing.assert_array_equal(kinds[1], np.arange(zeros + 2 + 4))
+
+
 def test_names_flags_and_constants_are_no_measurements() -> None:
     X, _ = mixed()
     names = X[:, MEASURED:]

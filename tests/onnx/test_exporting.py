@@ -332,10 +332,9 @@ class TestWhatCannotBeExported:
         model = make_pipeline(FunctionTransformer(np.abs), RankSVM()).fit(X, Y)
         self.refused(model, tmp_path, ValueError, "by the function .*absolute.*; expected")
 
-    def test_imputers_with_indicators(self, tmp_path):
-        imputer = SimpleImputer(add_indicator=True)
-        model = make_pipeline(imputer, RankSVM()).fit(np.where(X > 1.0, np.nan, X), Y)
-        self.refused(model, tmp_path, ValueError, "add_indicator=True.*without indicators")
+    def test_imputers_of_other_marks_than_nan(self, tmp_path):
+        model = make_pipeline(SimpleImputer(missing_values=0.0), RankSVM()).fit(X, Y)
+        self.refused(model, tmp_path, ValueError, "missing_values=0.0.*numbers that are NaN")
 
     def test_sparse_rows_beyond_what_a_file_holds(self, tmp_path):
         X = sparse.csr_array((np.ones(40), np.arange(40), np.arange(41)), shape=(40, 10_000_000))
@@ -362,6 +361,17 @@ def test_classes_are_one_label_a_row(n_classes, tmp_path):
     found = answers(model, X, tmp_path)
     assert_array_equal(found["labels"].sum(axis=1), 1)
     assert_array_equal(model.classes_[found["labels"].argmax(axis=1)], model.predict(X))
+
+
+@pytest.mark.parametrize("gaps", [[], [0], [0, 2]])
+def test_indicators_of_missing_numbers(gaps, tmp_path):
+    rows = X[:60].copy()
+    rows[::3, gaps] = np.nan
+    imputer = SimpleImputer(add_indicator=True)
+    model = make_pipeline(imputer, StandardScaler(), RankSVM(kernel="linear")).fit(rows, Y[:60])
+    new = X[60:80].copy()
+    new[::2, :3] = np.nan
+    assert_same(model, new, tmp_path, model[-1].label_scores(model[:-1].transform(new)))
 
 
 # A column of numbers at the ends of double precision, alone and beside others.

@@ -26,6 +26,8 @@ from multimargin.typing import Features, Frame
 MISSING = "(missing)"
 """The name that a missing name gets."""
 _NUMBERS, _NAMES, _TEXT = "numbers", "names", "text "
+# What scikit-learn puts before the names of columns.
+_INDICATOR = "missingindicator_"
 # With fewer rows, a word that occurs once may be all there is.
 _MANY_ROWS = 100
 # With fewer, new numbers may well be far from all others.
@@ -121,10 +123,18 @@ class TableEncoder(ColumnTransformer):  # type: ignore[misc]
         full = super().get_feature_names_out(input_features)
         texts = {name: column for name, _, column in self.transformers if name.startswith(_TEXT)}
         parts = (name.partition("__") for name in full)
-        short = [f"{texts[part]}: {own}" if part in texts else own for part, _, own in parts]
+        short = [_short(own, texts.get(part)) for part, _, own in parts]
         repeated = {name for name, count in Counter(short).items() if count > 1}
         chosen = [name if name not in repeated else full[k] for k, name in enumerate(short)]
         return np.array(chosen, dtype=object)
+
+
+def _short(name: str, text: str | None) -> str:
+    """Return the name of a feature, of the column of a text or of another."""
+    if text is not None:
+        return f"{text}: {name}"
+    column = name.removeprefix(_INDICATOR)
+    return name if column == name else f"{column}: missing"
 
 
 def _has_no_terms(vectorizer: TfidfVectorizer, texts: Any) -> bool:
@@ -170,8 +180,9 @@ def make_encoder(
         mixed = len(columns["number"]) < len(kinds)
         scaling = ("minmax" if mixed else "none") if scaling == "unit" else scaling
         scaler = make_scaler(scaling)
-        filler = SimpleImputer(strategy="median", keep_empty_features=True) if impute else None
-        steps = [step for step in (filler, scaler) if step is not None]
+        # A number that is missing may well tell of labels.
+        filler = SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True)
+        steps = [step for step in (filler if impute else None, scaler) if step is not None]
         numbers = make_pipeline(*steps) if steps else "passthrough"
         parts.append((_NUMBERS, numbers, Places(columns["number"])))
     if columns["nominal"]:

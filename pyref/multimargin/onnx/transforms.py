@@ -22,7 +22,7 @@ from sklearn.preprocessing import (
 from multimargin.datasets.table_encoder import TableEncoder
 from multimargin.features.scales import Ranges
 from multimargin.features.views import OneView, Views
-from multimargin.onnx.graph import Given, Graph, Node, Rows
+from multimargin.onnx.graph import DOUBLE, Given, Graph, Node, Rows
 from multimargin.onnx.inputs import CATEGORIES, NUMBERS, TEXTS, Strings
 from multimargin.onnx.labels import columns
 from multimargin.onnx.words import add_counts, add_one_hot, add_tfidf, add_unit_length, add_weights
@@ -84,14 +84,19 @@ def _filled(graph: Graph, imputer: Any, X: Any) -> Any:
     if isinstance(X, Strings) and not imputer.add_indicator:
         return replace(X, fills=tuple(fill))
     missing = imputer.missing_values
-    unusual = imputer.add_indicator or not (isinstance(missing, float) and np.isnan(missing))
+    unusual = not (isinstance(missing, float) and np.isnan(missing))
     # Columns without any value are left out by the imputer.
     if unusual or fill.dtype.kind != "f" or np.isnan(fill).any():
         raise ValueError(
             f"model fills in missing values by {imputer!r}; expected one of numbers that are NaN, "
-            "without indicators, with keep_empty_features=True."
+            "with keep_empty_features=True."
         )
-    return graph.add("Where", graph.add("IsNaN", X), fill, X)
+    gaps = graph.add("IsNaN", X)
+    filled = graph.add("Where", gaps, fill, X)
+    if not imputer.add_indicator or not imputer.indicator_.features_.size:
+        return filled
+    told = graph.add("Gather", gaps, imputer.indicator_.features_.astype(np.int64), axis=1)
+    return graph.add("Concat", filled, graph.add("Cast", told, to=DOUBLE), axis=1)
 
 
 def _table(graph: Graph, table: Any, X: Rows) -> Rows:
