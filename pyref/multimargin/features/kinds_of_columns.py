@@ -31,7 +31,7 @@ def words_and_measurements(X: Features) -> tuple[Columns, Columns] | None:
     is_measured = share[varied] >= _ALWAYS
     measured = varied[is_measured]
     others = varied.size - measured.size
-    if measured.size < 2 or 3 * measured.size < others or measured.size == d:
+    if measured.size == 0 or 3 * measured.size < others or measured.size == d:
         return None
     is_sparse = np.ones(d, dtype=bool)
     is_sparse[measured] = False

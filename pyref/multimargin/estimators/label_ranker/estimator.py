@@ -475,7 +475,11 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         return rates
 
     def _warn_of_edges(self, fit: Fit) -> None:
-        for search in (member.search for member in fit.members):
+        members = fit.members
+        if self.views == "auto":
+            # Nobody asked for the other view, whose ranker is the weaker one.
+            members = [max(members, key=lambda member: member.best.mean)]
+        for search in (member.search for member in members):
             Cs, C = search.grid.Cs, self.rankers_[search.view].C
             if len(Cs) > 1 and C in (Cs[0], Cs[-1]):
                 edge, others = ("largest", "larger") if Cs[-1] == C else ("smallest", "smaller")
