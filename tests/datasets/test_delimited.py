@@ -362,6 +362,7 @@ def test_content_of_another_kind_is_named(tmp_path, ending, text, what):
     [
         ("red fish\t2\te1\nsea\t0,2\te2\nsky\t1\te3\nrock\t2\te4\n", False),
         ("red sky over the sea\tcs.lg\nsea\tcs.lg\nred\tmath\nrock\tcs.lg math\n", False),
+        ("red\tno\nsea\tyes\nred\tyes\nsky\tno\n", False),
         ("word\tPizza\nsea\tPizza\nsky\t\nred\tPizza\n", True),
         ("word\tkind\nsea\ta\nsky\tb\nred\tc\n", True),
         ("word\tother\nsea\ta\nsky\tother\nred\tc\n", True),

@@ -164,6 +164,10 @@ def test_words_above_numbers_of_several_columns_are_refused(tmp_path, second):
     (tmp_path / "t.csv").write_text(f"age,size,tags\n{second}\n{rows}\n", encoding="utf-8")
     with pytest.raises(ValueError, match=r"t.csv has .*, .* in row 0, above numbers; expected one"):
         read_frame(tmp_path / "t.csv")
+    # A row of data may have codes above numbers.
+    codes = "code,above,n,tags\nA,B,1,red\n" + "\n".join(f"{k},{k},{k},red" for k in range(5))
+    (tmp_path / "t.csv").write_text(codes, encoding="utf-8")
+    assert said_of(tmp_path / "t.csv") == ([], 6)
     # A single word may stand for a missing number, and words stand above words.
     (tmp_path / "t.csv").write_text(f"age,size,tags\n<3,1.5,blue\n{rows}\n", encoding="utf-8")
     assert said_of(tmp_path / "t.csv") == ([], 6)

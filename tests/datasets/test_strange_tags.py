@@ -85,6 +85,11 @@ def test_names_that_are_no_more_than_names_are_not_told(names):
         indicator_of_tags(pd.Series(["|".join(names), names[0], names[-1]], name="t"), "|")
 
 
+def test_marks_after_backslashes_are_told():
+    with pytest.warns(UserWarning, match="quotation marks after backslashes, which are read liter"):
+        indicator_of_tags(pd.Series(['a \\"b\\" c,d', "d", "e"], name="t"), ",")
+
+
 @pytest.mark.parametrize("form", ["{};#{}", "{1};#{0}"])
 def test_numbers_beside_names_are_told(form):
     """As SharePoint writes names and their keys."""

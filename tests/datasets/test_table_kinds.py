@@ -92,6 +92,9 @@ def test_numbers_that_stand_apart_from_all_others_are_told(cells, code):
         [0, 114, 401, 594, 914, 1055, 0, 0],
         [0, 1, 1, 0],
         [21, 34, 28, 51, 0, 33, 47, 95, 98, 99],
+        # Shares, and counts, which begin at 0.
+        [0.61, 0.62, 0.64, 0.65, 0.7, 0.71, 0, 0],
+        [0, 1, 2, 3, 4, 2, 3, 8, 8],
     ],
 )
 def test_numbers_that_continue_the_others_are_none_for_missing_ones(cells):
@@ -173,6 +176,17 @@ def test_lists_of_numbers_are_read_as_programs_write_them(form):
 def test_a_column_of_signs_has_no_code():
     for cells in (["-1", "0", "1"] * 3, ["-1", "1"] * 4, ["99", "1"] * 4):
         assert not read(cells)[1]
+
+
+def test_three_decimals_in_every_row_are_asked_about_where_they_are_round():
+    """No table of many has numbers of three decimals of which the last two are always 0."""
+    with pytest.raises(
+        ValueError, match=r"numbers such as '1\.500', whose point may be the decimal"
+    ):
+        read(["1.500", "2.000", "12.000"])
+    assert read(["1.500", "2.000", "12.000"], decimal=".")[0] == [1.5, 2.0, 12.0]
+    assert read(["1.475", "2.000", "12.000"])[0] == [1.475, 2.0, 12.0]
+    assert read(["1.000", "0.500", "1.500"])[0] == [1.0, 0.5, 1.5]
 
 
 @settings(max_examples=30, deadline=None)
@@ -282,6 +296,10 @@ def test_several_numbers_in_a_cell_are_asked_about(cells):
         ["C1", "C2", "C3"],
         ["5 - always", "4 - often", "1 - never"],
         ["12345-6789", "22345-6789"],
+        ["<20", "20-40", ">40"],
+        ["0", "1-2", "3-5", "30", "did not drive"],
+        ["$50,000 to $74,999", "$75,000 to $99,999"],
+        ["1960-64", "1965-74"],
     ],
 )
 def test_ranges_numbered_answers_and_codes_are_names(cells):
@@ -297,12 +315,19 @@ def test_ranges_numbered_answers_and_codes_are_names(cells):
         ["training set", "test set"],
         ["train_1", "train_2", "test_1"],
         ["Training", "PublicTest", "PrivateTest"],
+        ["tr", "te"],
+        ["TR", "TE", "val"],
     ],
 )
 def test_parts_of_the_data_are_asked_about(parts):
     kind = kind_of(Cells("split", pd.Series(parts * 4, dtype=object), as_text=True))
     assert (kind.name, kind.ask) == ("parts of the data", "--drop")
-    for others in ([*parts, "bus"], ["blood test", "skin test"], ["latest", "train"]):
+    for others in (
+        [*parts, "bus"],
+        ["te", "reo"],
+        ["blood test", "skin test"],
+        ["latest", "train"],
+    ):
         cells = Cells("split", pd.Series(others * 4, dtype=object), as_text=True)
         assert kind_of(cells).name == "nominal"
 
@@ -401,11 +426,23 @@ def test_features_that_list_names_are_told(cells):
     assert "several names in a cell" not in read(["red", "dark red", "blue", "dark blue"] * 3)[1]
 
 
+def test_one_of_several_names_in_a_cell_is_shown():
+    cells = ["red", "sea", "sea, red", "red, sky", "sky, sea", "sea"]
+    assert "several names in a cell, such as 'sea, red', and" in read(cells * 6)[1]
+    # As there are two countries of most of these names.
+    cells = ["Aa, Rep.", "Aa, Dem. Rep.", "Bb, Rep.", "Bb, Dem. Rep.", *"cdefghijkl"]
+    assert "several names" not in read(cells * 12)[1]
+
+
 def test_names_above_rows_without_are_told_as_merged_cells():
     names = ["north", "", "", "south", "", "", "west", "", ""]
     assert "'n' has 3 different names and nothing in the rows between" in read(names)[1]
     assert "rows between" not in read(["north", "south", "", "", "north"])[1]
     assert "rows between" not in read(["", *names[:-1]])[1]
+    assert "rows between" not in read(["north", *[""] * 8])[1]
+    answers = [f"{name} is the answer of some" for name in ("north", "south", "west")]
+    cells = [answers[0], "", "", "", answers[1], "", "", answers[2], ""]
+    assert "rows between" not in read(cells)[1]
 
 
 @pytest.mark.filterwarnings("ignore:the column 'type' has codes by its name")

@@ -125,6 +125,9 @@ def test_rows_of_one_tag_that_repeat_others_are_told():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         table_of(frame.assign(text=[f"text number {k}" for k in range(40)]), roles, as_text=True)
+        # Other rows, which are alike.
+        alike = {"text": [f"text number {k % 6}" for k in range(40)]}
+        table_of(frame.assign(**alike), roles, as_text=True)
 
 
 @pytest.mark.parametrize("group", [None, "person"])

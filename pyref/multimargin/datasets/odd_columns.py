@@ -19,8 +19,8 @@ from multimargin.datasets.table_cells import (
     plain_words,
 )
 from multimargin.datasets.table_dates import date_parts
-from multimargin.datasets.table_kinds import WORD, Kind
-from multimargin.datasets.tag_separators import list_tags
+from multimargin.datasets.table_kinds import WORD, Kind, is_wordy
+from multimargin.datasets.tag_separators import list_of_tags
 from multimargin.notices import warn
 from multimargin.targets.given import is_blank
 from multimargin.targets.names import label_name, warn_of_lookalikes
@@ -132,6 +132,8 @@ def warn_of_missing_numbers(
     if others.size < n_others:
         return
     is_far = np.abs(numbers) >= 2.0 * np.abs(others).max()
+    # A share may be 0, and scales of answers have no 0.
+    is_short &= (numbers == 0.0) & (numbers.max() > 1.0) if 0.0 in numbers else True
     is_negative = (numbers < 0.0) & (others.min() >= 0.0) & (others.max() > 1.0)
     odd = is_code & (is_far | is_negative | _are_apart(numbers, counts, is_code))
     positive = others[others > 0.0]
@@ -187,11 +189,15 @@ def warn_of_names(cells: Cells) -> None:
     others = np.array([of is None for of in cells.other.amounts], dtype=bool) & words
     zeros = next(filter(WITH_ZEROS.fullmatch, texts), None) if cells.as_text else None
     stored = not cells.as_text and not hasattr(cells.values.dtype, "categories")
-    if list_tags(texts, n_rows) or any(map(is_quoted_list, texts)):
-        told = f"several names in a cell, {example_of(texts)}"
+    in_quotes = next(filter(is_quoted_list, texts), None)
+    if (listing := in_quotes or list_of_tags(texts, n_rows)) is not None:
+        told = f"several names in a cell, {example_of([listing])}"
         advice = "pandas' Series.str.get_dummies makes a column of 0 and 1 for each"
     elif (
-        2 * rows.sum() < n_rows and (rows == 1).all() and not is_blank(cells.values[:1].tolist()[0])
+        2 * rows.sum() < n_rows
+        and (rows == 1).all()
+        and rows.size > 1
+        and not (is_wordy(texts) or is_blank(cells.values[:1].tolist()[0]))
     ):
         # As merged cells are saved, which have their value in the first of them alone.
         told = f"{len(texts)} different names and nothing in the rows between"

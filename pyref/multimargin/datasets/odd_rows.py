@@ -52,6 +52,9 @@ def refuse_second_names(frame: Any, file: Path) -> None:
         above = frame[:_HEAD] if len(frame) > _A_FEW else frame[:0]
         words = [word for word, of in zip(first, above, strict=True) if _is_above(word, above[of])]
         where = "above numbers"
+        if any(word and is_number(word) for word in first):
+            # A row of data, which may have a code among numbers.
+            words = []
     if len(words) > 1:
         raise ValueError(
             f"path: {file} has {listed(words)} in row 0, {where}; expected one line of names above "

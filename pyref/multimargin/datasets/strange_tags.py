@@ -11,6 +11,7 @@ from multimargin.notices import warn
 _STRANGE = {
     "character references of HTML": r"&(?:[a-z]{2,8}|#[0-9]+)(?:;|$)",
     "characters of another encoding": "\ufffd|[ÂÃ][\u0080-\u00bf]|â€",
+    "quotation marks after backslashes, which are read literally": r'\\"',
     "elements of HTML": r"<br ?/?>|</",
     "characters that are encoded as in addresses": r"%(?:2[0-9A-F]|3[A-F]|[C-E][0-9A-F]%)",
     "brackets that are not closed": (r"^[^[]*\]|\[[^]]*$|^[^(]*\)|\([^)]*$|^[^{]*\}|\{[^}]*$"),

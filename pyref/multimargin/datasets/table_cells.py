@@ -26,7 +26,8 @@ _NUMERAL = {
 WITH_ZEROS = re.compile(r"\s*0[0-9]+\s*")
 _LINE_WITH_ZEROS = re.compile("^0[0-9]+$", re.MULTILINE)
 # Programs write the sign of an exponent: "1e5" among whole numbers is likely a part of a key.
-WITH_E = re.compile(r"^\s*[0-9]+[eE][0-9]+\s*$", re.MULTILINE)
+# No blanks but those of a line: there may be many empty lines.
+WITH_E = re.compile(r"^[^\S\n]*[0-9]+[eE][0-9]+[^\S\n]*$", re.MULTILINE)
 _CURRENCY = (
     r"(?:[A-Z]{0,2}[$€£¥₹₩₽₺₫₪₴฿]|USD|EUR|GBP|JPY|CHF|CNY|INR|AUD|CAD|SEK|NOK|DKK|PLN|CZK|HUF|BRL"
     r"|KRW|RUB|TRY|ZAR|Rs\.?|kr\.?|zł|Kč|Ft)"
@@ -67,6 +68,7 @@ _DASHES = {"-", "--", "–", "—", ".", ".."}
 _HEAD = 50
 # Fewer numbers are all different, without a gap, by chance.
 _MANY_STEPS = 10
+_YEARS = (1700.0, 2100.0)
 _FORMULA = re.compile(r"'(?='*[=+\-@])")
 
 
@@ -369,9 +371,10 @@ def amounts_of(cells: Cells, known: str | None = None) -> tuple[NDArray[np.float
 
 
 def are_row_numbers(numbers: NDArray[np.float64]) -> bool:
-    """Return whether numbers are all different, without a gap, in any order."""
+    """Return whether numbers are all different, without a gap, in any order; years are others."""
     is_long = numbers.size >= _MANY_STEPS and np.ptp(numbers) == numbers.size - 1
-    return bool(is_long and (np.diff(np.sort(numbers)) == 1.0).all())
+    are_years = is_long and _YEARS[0] <= numbers.min() and numbers.max() <= _YEARS[1]
+    return bool(is_long and not are_years and (np.diff(np.sort(numbers)) == 1.0).all())
 
 
 def example_of(texts: Sequence[str]) -> str:

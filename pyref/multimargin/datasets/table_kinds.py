@@ -38,6 +38,9 @@ WORD = r"\b\w\w+\b"
 _BEGINS_WITH_NUMBER = re.compile(r"\s*[^\w\s(\[{]{0,3}\s*\d")
 _ONE_NUMBER = re.compile(r"(?:(?<![\d.])[+-])?\d+(?:[.,]\d{3})*(?:[.,]\d+)?")
 _LONGEST_UNIT = 12
+_RANGE = re.compile(
+    r"\D{0,3}\d[\d.,]*\s*[a-z%]{0,2}\s*(?:[-\u2013\u2014]|to|bis)\s*\D?\d[\d.,]*\D*"
+)
 _VERSION = re.compile(
     r"\s*[vV]?[0-9]+(?:\.[0-9]+)+(?:[-+.]?(?:rc|alpha|beta|dev|a|b)?[.]?[0-9]*)\s*"
 )
@@ -45,7 +48,7 @@ _TWO_POINTS = re.compile(r"\s*(?:[vV][0-9]|[0-9]+\.[0-9]+\.[0-9])")
 # What Prodigy writes beside the labels that it asks about, and names of parts of data.
 _ANSWERS = {"accept", "reject", "ignore"}
 _PARTS = re.compile(
-    "(?:^|.*[^a-z])(?:(train(?:ing)?)|test(?:ing)?|dev|eval|val(?:id|idation)?)(?:[^a-z].*|$)"
+    "(?:^|.*[^a-z])(?:(train(?:ing)?)|test(?:ing)?|dev|eval|val(?:id|idation)?)(?:[^a-z].*|$)|(tr)|te"
 )
 KINDS = ("number", "nominal", "text", "characters")
 """Kinds of features; of the latter two, words and runs of characters count."""
@@ -310,6 +313,9 @@ def _names_or_text(cells: Cells) -> Kind:
     dates = sum(kind_of_text(text) is not None for text in texts)
     if 2 * dates > count:
         return _asked("dates and others", told, texts, "--drop", ", most of them dates")
+    if 3 * sum(_RANGE.fullmatch(text) is not None for text in texts) >= count > 0:
+        # "18-24" beside "65+", as of the answers of a survey.
+        return Kind("nominal", f"{count} ranges of numbers, {example_of(texts)}")
     has_digits = [re.search("[0-9]", text) is not None for text in texts]
     amounts = np.array([of is not None for of in cells.amounts], dtype=bool) & has_digits
     share = cells.counts[amounts].sum() / max(cells.counts.sum(), 1)
@@ -329,7 +335,7 @@ def _names_or_text(cells: Cells) -> Kind:
 def _are_parts(texts: Sequence[str]) -> bool:
     """Return whether texts name parts of data, some of training and some not, or by a word each."""
     found = [part for text in texts if (part := _PARTS.fullmatch(plain_words(text.strip())))]
-    n_of_training = sum(part[1] is not None for part in found)
+    n_of_training = sum(part.lastindex is not None for part in found)
     # "blood test" beside "skin test" is none.
     is_clear = 0 < n_of_training < len(texts) or all(part[0].isalpha() for part in found)
     return len(found) == len(texts) and is_clear
@@ -404,10 +410,15 @@ def _is_in_doubt(cells: Cells) -> bool:
     """Return whether "1,234", or "1.234" beside "950", may have more than a thousand."""
     numbers = cells.plain_numbers
     if numbers is None:
+        if len(cells.marks) < 2:
+            return False
         found = zip(cells.texts, cells.amounts, cells.other.amounts, strict=True)
-        return len(cells.marks) == 2 and any(
-            "," in text and by_point != by_comma for text, by_point, by_comma in found
-        )
-    # No program writes three decimals of some numbers and none of others.
-    has_point = np.any(np.floor(numbers) < numbers) and _all_are(_IN_GROUPS, cells)
-    return bool(has_point) and any("." not in text and len(text) > 2 for text in cells.texts)
+        return any("," in text and by_point != by_comma for text, by_point, by_comma in found)
+    if not _all_are(_IN_GROUPS, cells):
+        return False
+    # No program writes three decimals of some numbers and none of others, or needs three where the
+    # last two are 0 in all.
+    with_point = [text for text in cells.texts if "." in text]
+    others = any("." not in text and len(text) > 2 for text in cells.texts)
+    are_round = len(with_point) > 1 and all(text.endswith("00") for text in with_point)
+    return bool(with_point) and (others or are_round)

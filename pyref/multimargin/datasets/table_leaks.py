@@ -82,7 +82,9 @@ def warn_of_repeated_rows(X: Any, Y: NDArray[Any]) -> None:
     if n_tags.max(initial=0) > 1 or len(X) < 2 * _MANY_ROWS:
         return
     n_again = int(np.count_nonzero(X.duplicated()))
-    if _MANY_REPEATED * n_again >= len(X):
+    # With the same tag, too, they are other rows that are alike.
+    n_alike = int(np.count_nonzero(X.assign(**{"": row_hashes(Y)}).duplicated()))
+    if _MANY_REPEATED * n_again >= len(X) and _MANY_REPEATED * n_alike <= n_again:
         warn(
             f"each row has one tag, and {n_again} of {len(X)} have the features of rows before; if "
             "the table has a row for each tag, one_tag_a_row (--one-tag-a-row) names the column "

@@ -42,7 +42,7 @@ from multimargin.datasets.tag_objects import (
 from multimargin.datasets.tag_separators import (
     QUOTE,
     joined,
-    list_tags,
+    list_of_tags,
     pieces_of,
     separator_of,
     split,
@@ -58,6 +58,8 @@ from multimargin.typing import Column, Frame
 # Number of cells in which names may be adjacent by chance.
 _A_FEW = 3
 _MANY_CELLS = 2000
+# The share of the numbers up to the largest that those of classes have.
+_FEW_GAPS = 0.75
 # Numbers that may say that there is none.
 _NONE = {"0", "-1", "99"}
 # How names begin that say so, in several languages.
@@ -218,7 +220,7 @@ def recurring_tags(column: Column) -> tuple[Counter[str], str | None] | None:
     cells = Cells(str(column.name), column)
     is_listing = any(issubclass(type_, LISTING) for type_ in cells.types)
     in_quotes = any(map(is_quoted_list, cells.texts[:_MANY_CELLS]))
-    if not (is_listing or in_quotes or list_tags(cells.texts, len(column))):
+    if not (is_listing or in_quotes or list_of_tags(cells.texts, len(column))):
         return None
     try:
         with silenced(UserWarning):
@@ -264,6 +266,7 @@ def _listing_of(given: Any, separator: str | None) -> tuple[Listing, str | None]
         warn_of_texts_beside_lists(lists, column)
     warn_of_strange_names(found.names, column)
     _warn_of_no_label(found, column)
+    _warn_of_sums(found, column)
     warn_of_strange_cells(texts, found.names, column)
     return found, separator
 
@@ -313,6 +316,22 @@ def _warn_of_no_label(found: Listing, column: TagCells) -> None:
         column.tell(
             f"has {listed(names)}, beside no other name; if that says that no label applies, leave "
             "such cells empty"
+        )
+
+
+def _warn_of_sums(found: Listing, column: TagCells) -> None:
+    """Warn of numbers, one a row, each of which may stand for several labels: 5 for 1 and 4."""
+    if np.diff(found.ends).max(initial=0) > 1 or not all(map(str.isdecimal, found.names)):
+        return
+    numbers = {int(name) for name in found.names} - {0}
+    powers = {number for number in numbers if not number & (number - 1)}
+    sums = sorted(number for number in numbers - powers if not number & ~sum(powers))
+    # Numbers of classes are without many gaps.
+    have_gaps = len(numbers) < _FEW_GAPS * max(numbers, default=0)
+    if len(powers) > _A_FEW and have_gaps and sums and len(sums) + len(powers) == len(numbers):
+        column.tell(
+            f"has numbers such as {sums[0]}, each read as a name; if they are sums of "
+            f"{listed(sorted(powers))}, one for each label, write names"
         )
 
 
