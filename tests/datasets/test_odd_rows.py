@@ -51,17 +51,6 @@ def test_a_text_may_be_the_name_of_its_column(tmp_path):
     assert read_frame(tmp_path / "t.csv")["text"].tolist() == ["red", "text"]
 
 
-@pytest.mark.parametrize(
-    "types", [["String", "Array(String)"], ["Nullable(Int64)", "text"], ["continuous", "discrete"]]
-)
-def test_a_line_of_types_is_refused(tmp_path, types):
-    (tmp_path / "t.tsv").write_text("\n".join(map("\t".join, [["a", "b"], types, ["1", "x"]])))
-    with pytest.raises(ValueError, match=r"t.tsv has .* in row 0, types; expected one line"):
-        read_frame(tmp_path / "t.tsv")
-    (tmp_path / "t.tsv").write_text("a\tb\ntext\tred\nx\tdate\n")
-    assert len(read_frame(tmp_path / "t.tsv")) == 2
-
-
 def test_comments_between_rows_are_told(tmp_path):
     file = tmp_path / "t.csv"
     rows = "".join(f"{k},text {k},a\n" for k in range(8))

@@ -229,18 +229,6 @@ def test_a_column_without_anything_is_told(nothing):
     assert "empty columns" not in read([nothing] * 7 + ["5"])[1]
 
 
-@settings(max_examples=30, deadline=None)
-@given(
-    numbers=st.lists(st.integers(1, 400), min_size=5, max_size=12), mark=st.sampled_from(["", "$"])
-)
-def test_a_row_of_sums_is_told_by_its_numbers(numbers, mark):
-    cells = [f"{mark}{number / 4}" for number in [*numbers, sum(numbers)]]
-    assert "the last row has the sum of all others in 'n'" in read(cells)[1]
-    cells[-1] = f"{mark}{sum(numbers) / 4 + 1}"
-    assert "the sum of all others" not in read(cells)[1]
-    assert "the sum of all others" not in read(["0", "1", "0", "0", "2", "3"])[1]
-
-
 @pytest.mark.parametrize("odd", ["$ -", "$5 off", "n.k.", "10-20"])
 def test_amounts_with_something_else_in_some_rows_are_told(odd):
     cells = [f"$ 1,{number}.00" for number in range(100, 110)]
@@ -340,15 +328,6 @@ def test_marks_of_parts_of_the_data_are_asked_about(name, marks):
     assert kind_of(Cells("is_trained", pd.Series(marks * 4), as_text=True)).name == "number"
 
 
-@pytest.mark.parametrize("name", ["sample_weight", "Instance Weight", "survey_weights"])
-def test_weights_of_rows_are_asked_about(name):
-    cells = pd.Series([0.5, 1.0, 2.5, 1.0])
-    assert kind_of(Cells(name, cells)).ask == "--drop"
-    assert kind_of(Cells(name, cells.astype(str), as_text=True)).ask == "--drop"
-    for other in ("weight", "birth_weight", "weight_sample"):
-        assert kind_of(Cells(other, cells)).name == "number"
-
-
 def test_versions_of_two_numbers_are_asked_about():
     cells = pd.Series(["1.9", "1.10", "1.2"], dtype=object)
     for name in ("version", "App Version", "release"):
@@ -432,17 +411,6 @@ def test_one_of_several_names_in_a_cell_is_shown():
     # As there are two countries of most of these names.
     cells = ["Aa, Rep.", "Aa, Dem. Rep.", "Bb, Rep.", "Bb, Dem. Rep.", *"cdefghijkl"]
     assert "several names" not in read(cells * 12)[1]
-
-
-def test_names_above_rows_without_are_told_as_merged_cells():
-    names = ["north", "", "", "south", "", "", "west", "", ""]
-    assert "'n' has 3 different names and nothing in the rows between" in read(names)[1]
-    assert "rows between" not in read(["north", "south", "", "", "north"])[1]
-    assert "rows between" not in read(["", *names[:-1]])[1]
-    assert "rows between" not in read(["north", *[""] * 8])[1]
-    answers = [f"{name} is the answer of some" for name in ("north", "south", "west")]
-    cells = [answers[0], "", "", "", answers[1], "", "", answers[2], ""]
-    assert "rows between" not in read(cells)[1]
 
 
 @pytest.mark.filterwarnings("ignore:the column 'type' has codes by its name")

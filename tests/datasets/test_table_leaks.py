@@ -128,21 +128,3 @@ def test_rows_of_one_tag_that_repeat_others_are_told():
         # Other rows, which are alike.
         alike = {"text": [f"text number {k % 6}" for k in range(40)]}
         table_of(frame.assign(**alike), roles, as_text=True)
-
-
-@pytest.mark.parametrize("group", [None, "person"])
-def test_texts_that_several_people_labelled_are_told(group):
-    frame = pd.DataFrame({"text": [f"text number {k // 3}" for k in range(60)]})
-    frame["person"] = [str(k % 3) for k in range(60)]
-    frame["x"], frame["y"] = np.arange(60) % 2, np.arange(60) % 5 % 2
-    roles = TableColumns(labels="x,y", text="text", group=group)
-    with warnings.catch_warnings(record=True) as told:
-        warnings.simplefilter("always")
-        table_of(frame, roles, as_text=True)
-        table_of(frame.assign(text=[f"text number {k}" for k in range(60)]), roles, as_text=True)
-        table_of(frame.assign(x=np.arange(60) // 3 % 2, y=1), roles, as_text=True)
-    messages = [str(one.message) for one in told]
-    said = [
-        message for message in messages if "40 of 60 rows have the text of rows before" in message
-    ]
-    assert len(messages) == len(said) == (group is None)

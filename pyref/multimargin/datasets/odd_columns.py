@@ -19,18 +19,15 @@ from multimargin.datasets.table_cells import (
     plain_words,
 )
 from multimargin.datasets.table_dates import date_parts
-from multimargin.datasets.table_kinds import WORD, Kind, is_wordy
+from multimargin.datasets.table_kinds import WORD, Kind
 from multimargin.datasets.tag_separators import list_of_tags
 from multimargin.notices import warn
-from multimargin.targets.given import is_blank
 from multimargin.targets.names import label_name, warn_of_lookalikes
 
 # Number of rows from which words are judged, and its minimum.
 _MANY_ROWS, _ROWS_TO_JUDGE = 1000, 20
 # Of fewer numbers, one is far from the others by chance.
 _A_FEW = 3
-# A number is the sum of fewer others by chance.
-_MANY_SUMMED = 5
 _CODE = re.compile(
     "(?:.*[_ .-])?(?:id|ids|uid|guid|key|index|nr|isbn|ean|barcode|doi|sku|ssn|phone|tel|mobile"
     "|code|category|cluster|type|fips|naics|sex|gender|race|ethnicity|nationality|religion"
@@ -57,7 +54,7 @@ def warn_of_odd_columns(
     features: Mapping[str, Cells], kinds: Mapping[str, Kind], said: Collection[str]
 ) -> None:
     """Warn of columns without content or of likely another kind, unless specified."""
-    empty, sums = list[str](), list[str]()
+    empty = list[str]()
     for column, cells in features.items():
         kind = kinds[column].name
         if not cells.first:
@@ -76,17 +73,10 @@ def warn_of_odd_columns(
             warn_of_missing_numbers(column, numbers)
             if np.isnan(numbers).all():
                 empty.append(column)
-            if _is_sum_of_others(numbers):
-                sums.append(column)
     if empty:
         warn(
             f"nothing is learned from empty columns, {listed(empty)}; leave them out "
             f"({option('--drop', empty)})"
-        )
-    if sums:
-        warn(
-            f"the last row has the sum of all others in {listed(sums)}; if it is a row of sums "
-            "below the table, remove it"
         )
 
 
@@ -172,15 +162,6 @@ def _are_apart(
     return found
 
 
-def _is_sum_of_others(numbers: NDArray[np.float64]) -> bool:
-    """Return whether the last number is the sum of the others, of which several are not zero."""
-    others = numbers[:-1]
-    if np.count_nonzero(np.nan_to_num(others)) < _MANY_SUMMED or np.nanmin(others) < 0.0:
-        return False
-    total = np.nansum(others)
-    return bool(np.isfinite(total) and np.isclose(numbers[-1], total, rtol=1e-9))
-
-
 def warn_of_names(cells: Cells) -> None:
     """Warn of a column of names that likely are more than names, or numbers."""
     texts, rows, n_rows = cells.texts, cells.counts, len(cells.values)
@@ -193,15 +174,6 @@ def warn_of_names(cells: Cells) -> None:
     if (listing := in_quotes or list_of_tags(texts, n_rows)) is not None:
         told = f"several names in a cell, {example_of([listing])}"
         advice = "pandas' Series.str.get_dummies makes a column of 0 and 1 for each"
-    elif (
-        2 * rows.sum() < n_rows
-        and (rows == 1).all()
-        and rows.size > 1
-        and not (is_wordy(texts) or is_blank(cells.values[:1].tolist()[0]))
-    ):
-        # As merged cells are saved, which have their value in the first of them alone.
-        told = f"{len(texts)} different names and nothing in the rows between"
-        advice = "if each holds for the rows below it, fill these (pandas' ffill)"
     elif zeros is not None and not words.any():
         told, advice = f"zeros in front, as in {zeros!r}", "numbers have none"
     elif stored and texts and cells.types == {str} and cells.units is not None:

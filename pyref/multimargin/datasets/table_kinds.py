@@ -77,16 +77,12 @@ _CODES = (
         "(?:^|[^a-z])(?:k?folds?|splits?|partition|i[sn]_(?:train|test|validation))(?:[^a-z]|$)",
     ),
     (
-        *("weights of rows", ".+", "weights of rows by the column's name", "--drop"),
-        "(?:^|[^a-z])(?:sample|instance|row|case|survey|frequency)[_ ]?weights?(?:[^a-z]|$)",
-    ),
-    (
         # Of which 1.10 follows 1.9.
         *("versions", r"[0-9]+\.[0-9]+", "versions by the column's name", "--nominal"),
         "(?:^|[^a-z])(?:version|release)(?:[^a-z]|$)",
     ),
-    ("keys", "[0-9]{16,}", "of 16 digits or more, which name the rows", "--drop", ""),
     ("keys", r"\+[0-9]{7,}", "with a plus sign in front, as of telephones", "--drop", ""),
+    ("keys", "[0-9]{16,}", "of 16 digits or more, which name the rows", "--drop", ""),
     (
         "days",
         "(?:19|20)[0-9]{2}(?:(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])|0[1-9]|[1-4][0-9]|5[0-3])",
@@ -327,7 +323,7 @@ def _names_or_text(cells: Cells) -> Kind:
         if any(n_numbers > 1 for _, n_numbers in found):
             return _asked("several numbers", "several numbers in a cell", texts, "--drop")
         return _asked("numbers with units", "numbers with units", texts, "--nominal")
-    if _but_numbers(cells) and all(map(_is_numeral, filled)):
+    if _but_numbers(cells) and all(text.strip().isnumeric() for text in filled):
         return _asked("numbers with units", "numbers in other digits", texts, "--nominal")
     return Kind("nominal", f"{count} different names, {example_of(texts)}")
 
@@ -356,16 +352,6 @@ def _beside_numbers(cells: Cells, n_filled: int) -> list[tuple[str, int]]:
     units = [beside for beside, _ in found]
     are_alike = len({*units}) < len(units) or not any(map(str.isalpha, "".join(units)))
     return found if len(units) > 1 and 2 * len(units) > n_filled and are_alike else []
-
-
-def _is_numeral(text: str) -> bool:
-    """Return whether Python takes a text for a number: 0x1F, 1_000, ½, digits of other scripts."""
-    if text.strip().isnumeric():
-        return True
-    for read in (float, lambda text: int(text, 0)):
-        with suppress(ValueError):
-            return bool(np.isfinite(read(text)))
-    return False
 
 
 def is_wordy(texts: Sequence[str]) -> bool:

@@ -27,8 +27,6 @@ _OF_SCORES = re.compile(
 _NUMBER_BEHIND = re.compile(r"(?<=\w)[_ .-][0-9]+$")
 # Of the rows of another that labelled them, most have the same names.
 _MOST = 0.8
-# With fewer rows, a text may recur by chance.
-_MANY_TEXTS = 50
 
 
 def warn_of_leaks(
@@ -89,20 +87,6 @@ def warn_of_repeated_rows(X: Any, Y: NDArray[Any]) -> None:
             f"each row has one tag, and {n_again} of {len(X)} have the features of rows before; if "
             "the table has a row for each tag, one_tag_a_row (--one-tag-a-row) names the column "
             "whose value such rows share"
-        )
-
-
-def warn_of_repeated_texts(X: Any, Y: NDArray[Any], kinds: Mapping[str, str]) -> None:
-    """Warn of texts, most of them repeated, some with other labels than before."""
-    texts = X[[feature for feature, kind in kinds.items() if kind in ("text", "characters")]]
-    if not texts.shape[1] or len(X) < _MANY_TEXTS:
-        return
-    n_again = int(texts.duplicated().sum())
-    if 2 * n_again >= len(X) and texts.assign(**{"": row_hashes(Y)}).duplicated().sum() < n_again:
-        warn(
-            f"{n_again} of {len(X)} rows have the text of rows before, some with other labels; if "
-            "several people labelled each text, join their labels, or keep such rows together in "
-            "splits (--group)"
         )
 
 

@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import permutations
 from typing import Any
 
@@ -70,14 +70,15 @@ _NO = re.compile(
 
 
 @dataclass(frozen=True, eq=False)
-class Tags:
-    """The labels of n rows listed by a column."""
+class Labels:
+    """The labels of n rows, listed by a column or by columns of their own."""
 
-    names: list[str]  # The q tags, sorted, or those that were known
+    names: Sequence[str]  # Of the q labels; of tags sorted, or those that were known
     Y: NDArray[Any]  # (n, q): Label indicator, as floats with NaN where it is unknown
-    separator: str | None  # What stands between two tags; None for lists
-    unknown: Mapping[str, int]  # Number of rows of each tag that is none of the known ones
-    n_rare: int = 0  # Number of tags that are left out, with fewer rows than asked for
+    n_rare: int  # Number of labels that are left out, with fewer rows than asked for
+    separator: str | None = None  # What stands between two tags; None for lists
+    unknown: Mapping[str, int] = field(default_factory=dict)  # Rows of tags not among known ones
+    blank: str | None = None  # What an empty cell of a label is, see `ColumnRoles`
 
 
 def indicator_of_tags(
@@ -87,7 +88,7 @@ def indicator_of_tags(
     *,
     min_count: int = 1,
     rows: NDArray[np.intp] | None = None,
-) -> Tags:
+) -> Labels:
     """Read the tags of a column, or of a frame of several with one tag each.
 
     The column has texts of tags with the separator between them, or lists of tags, also as text.
@@ -131,7 +132,7 @@ def indicator_of_tags(
             )
     taken = set(names)
     unknown = {tag: count for tag, count in counts.items() if count and tag not in taken}
-    return Tags(names, Y, separator, {} if known is None else unknown, n_found - len(names))
+    return Labels(names, Y, n_found - len(names), separator, {} if known is None else unknown)
 
 
 def _one_column(columns: Any) -> Any:
