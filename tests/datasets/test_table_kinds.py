@@ -101,14 +101,6 @@ def test_numbers_that_continue_the_others_are_none_for_missing_ones(cells):
     assert "unlike its others" not in read([*map(str, cells)])[1]
 
 
-@pytest.mark.parametrize("cells", [["1e5", "12345", "77", "9e8"], ["1234567", "12345e78"]])
-def test_a_letter_among_whole_numbers_makes_them_codes(cells):
-    column = Cells("c", pd.Series(cells * 3, dtype=object), as_text=True)
-    assert (kind_of(column).name, kind_of(column).ask) == ("codes", "--nominal")
-    numbers = Cells("c", pd.Series([*cells[:1], "1.5", "1e4"] * 3, dtype=object), as_text=True)
-    assert kind_of(numbers).name == "number"
-
-
 def test_keys_with_zeros_in_front_are_asked_about():
     keys = Cells("c", pd.Series([f"0171{k:06}" for k in range(30)]), as_text=True)
     assert (kind_of(keys).name, kind_of(keys).ask) == ("keys", "--drop")

@@ -44,32 +44,6 @@ def test_columns_named_like_tags_with_other_values_are_told():
     assert message.startswith("the features have columns named like tags, 'dark blue', 'red', 'se")
 
 
-@pytest.mark.parametrize("form", ["{}_score", "pred_{}", "{} Probability", "Conf.{}"])
-def test_columns_named_like_scores_of_labels_are_told(form):
-    scores = {form.format(name): SIZES for name in NAMES}
-    (message,) = told({**OF_LABELS, **scores}, **BY_LABELS)
-    assert message.startswith("the features have columns named like scores of tags, ")
-    assert all(repr(name) in message for name in scores)
-    assert told({**OF_LABELS, "score": SIZES, "weight": SIZES}, **BY_LABELS) == []
-
-
-def test_lists_of_scores_beside_tags_are_told():
-    """As a classifier of Hugging Face's pipelines writes them, beside all labels in each row."""
-    scores = [f"[{size}, 0.5]" for size in SIZES]
-    (message,) = told({"tags": TAGS, "scores": scores}, **BY_TAGS)
-    assert message.startswith("the features have columns named like scores of tags, 'scores'")
-    assert told({"tags": TAGS, "vector": scores}, **BY_TAGS) == []
-
-
-@pytest.mark.parametrize("form", ["score{}", "tag{}_conf", "Prob. {}"])
-def test_columns_of_scores_beside_several_of_tags_are_told(form):
-    columns = {f"tag{k}": [NAMES[(row + k) % 3] for row in range(40)] for k in (1, 2)}
-    scores = {form.format(k): SIZES for k in (1, 2)}
-    (message,) = told({**columns, **scores}, tags_column="tag1,tag2")
-    assert message.startswith("the features have columns named like scores of tags, ")
-    assert told({**columns, "x1": SIZES, "x2": SIZES}, tags_column="tag1,tag2") == []
-
-
 @pytest.mark.parametrize(("low", "high"), [(0, 1), (0.1, 0.9), (-1, 1), (1, 0)])
 def test_numbers_that_tell_a_label_or_whether_there_is_any_are_told(low, high):
     for of in (Y[:, 1], Y.any(axis=1)):

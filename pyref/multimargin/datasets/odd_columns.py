@@ -105,7 +105,8 @@ def _warn_of_keys(cells: Cells, numbers: NDArray[np.float64]) -> None:
     elif is_code and len(cells.texts) > 2 and not np.any(np.floor(numbers) < numbers):
         warn(
             f"the column {cells.name!r} has codes by its name, and is read as quantities; "
-            f"{option('--nominal', [cells.name])} reads names"
+            f"{option('--nominal', [cells.name])} reads names, {option('--drop', [cells.name])} "
+            "leaves it out"
         )
 
 

@@ -202,9 +202,6 @@ def _numbers(cells: Cells) -> Kind | None:
         if cells.as_text and cells.other.units is not None:
             told = f"numbers with {cells.other.mark!r} for the decimal mark"
             return _asked("other numbers", told, texts, "--nominal")
-        if cells.with_e is not None and None not in cells.amounts:
-            told = ", with a letter between digits"
-            return _asked("codes", "numbers", [cells.with_e], "--nominal", told)
         return None
     amounts = _but_numbers(cells)
     if not (amounts or cells.as_text):

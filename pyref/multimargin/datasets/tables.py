@@ -227,7 +227,7 @@ def _decided(
         kinds=kinds,
     )
     X = _features(frame, decided, cells if rows is None else {})
-    warn_of_leaks(X, labels.Y, labels.names, kinds, uses["tags_column"])
+    warn_of_leaks(X, labels.Y, labels.names, kinds)
     if columns.tags_column is not None and columns.one_tag_a_row is None:
         warn_of_repeated_rows(X, labels.Y)
     return decided, X

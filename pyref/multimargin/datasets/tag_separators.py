@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from unicodedata import category
@@ -158,46 +158,44 @@ def separator_of(texts: Sequence[str], given: str | None, name: str) -> str:
     strong = _candidates(cells)
     found = {other: _evidence(cells, other) for other in strong}
     likely = [o for o, is_strong in strong.items() if _is_likely(found[o], is_strong, len(cells))]
-    if (
-        given is None
-        and has_wanted
-        and not any(
-            found[other].n_tags < found[","].n_tags and found[other].share >= found[","].share
-            for other in likely
-        )
-    ):
-        return wanted
+    head = f"tags_column: no cell of {name!r} has the separator {wanted!r}"
+    if has_wanted:
+        head = f"tags_column: cells of {name!r} have commas, but not between tags"
+        n_tags, share = found[","].n_tags, found[","].share
+        if not any(found[o].n_tags < n_tags and found[o].share >= share for o in likely):
+            return wanted
     # Blanks stand in names, too.
     best = max(
         likely,
         key=lambda other: (other != " ", found[other].share, -found[other].n_tags),
         default=None,
     )
-    head = f"tags_column: no cell of {name!r} has the separator {wanted!r}"
     if best is not None and given is None:
-        if has_wanted:
-            head = f"tags_column: cells of {name!r} have commas, but not between tags"
         told = f"{best!r} is used as the separator, which gives {found[best].n_tags} different tags"
         warn(f"{head}; {told}")
         return best
-    are_few = len(cells) <= _A_FEW
-    seen = [
-        other
-        for other, is_strong in strong.items()
-        if found[other].cells
-        and (
-            is_strong
-            or 2 * found[other].cells > len(cells)
-            # In names, there are blanks and other usual ones, too.
-            or (are_few and other != " " and (other not in SEPARATORS or found[other].share > 0.0))
-        )
-    ]
-    seen.sort(key=lambda other: (-found[other].share, found[other].n_tags))
-    maybe = best or (seen[0] if seen else _recurring_between(cells))
+    maybe = best or _seen_between(found, strong, cells) or _recurring_between(cells)
     if maybe is not None:
         example = next((cell for cell in cells if maybe in cell), cells[0])
         warn(f"{head}, so each is one tag, such as {quoted(example)}; is {maybe!r} the separator?")
     return wanted
+
+
+def _seen_between(
+    found: Mapping[str, _Evidence], strong: Mapping[str, bool], cells: Collection[str]
+) -> str | None:
+    """Return the best of the separators that hardly have another use, or are in most cells.
+
+    Of a few cells one is enough, unless names have such, too: blanks, and usual ones.
+    """
+    few = {o for o, of in found.items() if o != " " and (o not in SEPARATORS or of.share > 0.0)}
+    seen = [
+        other
+        for other, of in found.items()
+        if 2 * of.cells > len(cells)
+        or (of.cells and (strong[other] or (len(cells) <= _A_FEW and other in few)))
+    ]
+    return min(seen, key=lambda o: (-found[o].share, found[o].n_tags), default=None)
 
 
 def _recurring_between(cells: Collection[str]) -> str | None:
