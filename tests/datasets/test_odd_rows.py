@@ -153,6 +153,12 @@ def test_words_above_numbers_of_several_columns_are_refused(tmp_path, second):
     (tmp_path / "t.csv").write_text(f"age,size,tags\n{second}\n{rows}\n", encoding="utf-8")
     with pytest.raises(ValueError, match=r"t.csv has .*, .* in row 0, above numbers; expected one"):
         read_frame(tmp_path / "t.csv")
+    (tmp_path / "t.csv").write_text(f"A title,,\n,,\nage,size,tags\n{rows}\n", encoding="utf-8")
+    with (
+        pytest.warns(UserWarning, match="has columns without a name"),
+        pytest.raises(ValueError, match=r"has 'age', 'size' in row 1, above numbers; expected one"),
+    ):
+        read_frame(tmp_path / "t.csv")
     # A row of data may have codes above numbers.
     codes = "code,above,n,tags\nA,B,1,red\n" + "\n".join(f"{k},{k},{k},red" for k in range(5))
     (tmp_path / "t.csv").write_text(codes, encoding="utf-8")

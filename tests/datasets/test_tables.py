@@ -593,6 +593,14 @@ def test_one_object_of_a_whole_table_is_read_and_told(tmp_path, orient, told):
     assert found[expected.columns].equals(expected)
 
 
+def test_the_columns_that_pandas_writes_unasked_are_read_without_a_word(tmp_path):
+    pd.DataFrame(RECORDS).to_json(tmp_path / "t.json")
+    pd.DataFrame(RECORDS).to_json(tmp_path / "u.json", orient="records")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert read_frame(tmp_path / "t.json").equals(read_frame(tmp_path / "u.json"))
+
+
 @pytest.mark.parametrize("indent", [None, 2])
 @pytest.mark.parametrize("ending", [".json", ".jsonl", ".json.gz"])
 @pytest.mark.parametrize(

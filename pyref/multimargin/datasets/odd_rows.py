@@ -36,9 +36,11 @@ def refuse_rule(lines: Sequence[str], file: Path, *, is_table: bool) -> None:
 
 def refuse_second_names(frame: Any, file: Path) -> None:
     """Raise ValueError for a first row of words above numbers in several columns."""
-    if len(frame) <= _A_FEW:
+    # A blank one may stand below a title.
+    row = next((row for row in range(len(frame)) if any(_texts_of(frame, row))), 0)
+    if len(frame) - row <= _A_FEW:
         return
-    first, above = _texts_of(frame, 0), frame[:_HEAD]
+    first, above = _texts_of(frame, row), frame[row : row + _HEAD]
     if any(word and is_number(word) for word in first):
         # A row of data may have codes above numbers.
         return
@@ -47,8 +49,8 @@ def refuse_second_names(frame: Any, file: Path) -> None:
     ]
     if len(words) > 1:
         raise ValueError(
-            f"path: {file} has {listed(words)} in row 0, above numbers; expected one line of names "
-            "above the rows: remove lines with other names, questions, types or units"
+            f"path: {file} has {listed(words)} in row {row}, above numbers; expected one line of "
+            "names above the rows: remove lines with titles, other names, questions, types or units"
         )
 
 
