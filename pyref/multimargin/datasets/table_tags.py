@@ -14,8 +14,7 @@ from multimargin.checks.names import listed, quoted
 from multimargin.datasets._reading import MIN_LABEL_CELLS
 from multimargin.datasets.listed_text import is_quoted_list
 from multimargin.datasets.strange_tags import (
-    warn_of_keys_between,
-    warn_of_strange_cells,
+    warn_of_cells_in_quotes,
     warn_of_strange_names,
 )
 from multimargin.datasets.table_cells import (
@@ -257,8 +256,6 @@ def _listing_of(given: Any, separator: str | None) -> tuple[Listing, str | None]
         found = _of_texts(texts, separator, column.codes, is_plain=is_plain)
         if INDICATOR.issuperset(found.names):
             refuse_indicator([pieces_of(text, separator) for text in texts], column)
-        if separator == ";#":
-            warn_of_keys_between([pieces_of(text, separator) for text in texts], column)
         _warn_of_parts_of_names(found, texts, separator, column)
     is_used = separator is None or any(separator in text for text in texts)
     if len(cells) > 1 and not warn_of_second_separator(
@@ -268,7 +265,8 @@ def _listing_of(given: Any, separator: str | None) -> tuple[Listing, str | None]
     warn_of_strange_names(found.names, column)
     _warn_of_no_label(found, column)
     _warn_of_sums(found, column)
-    warn_of_strange_cells(texts, found.names, column)
+    if len(texts) > 1:
+        warn_of_cells_in_quotes(texts, column)
     return found, separator
 
 
