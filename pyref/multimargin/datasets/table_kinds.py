@@ -125,14 +125,9 @@ class Kind:
 
 
 def kind_of(cells: Cells) -> Kind:
-    """Find the kind of a column."""
-    return (
-        _lists_or_objects(cells)
-        or _numbers(cells)
-        or _dates(cells)
-        or _versions(cells)
-        or _names_or_text(cells)
-    )
+    """Find the kind of a column: that of the first who has an opinion, else names."""
+    names = Kind("nominal", f"{len(cells.texts)} different names, {example_of(cells.texts)}")
+    return next((kind for judge in _JUDGES if (kind := judge(cells))), names)
 
 
 def _asked(name: str, told: str, texts: Sequence[str], proposed: str, more: str = "") -> Kind:
@@ -284,15 +279,22 @@ def _versions(cells: Cells) -> Kind | None:
     return None
 
 
-def _names_or_text(cells: Cells) -> Kind:
-    texts, n_rows = cells.texts, len(cells.values)
-    count = len(texts)
+def _parts(cells: Cells) -> Kind | None:
+    """Judge parts of data, and the answers that a program writes beside labels."""
+    texts = cells.texts
     if cells.name == "answer" and texts and {*texts} <= _ANSWERS:
         advice = "; leave out rows with others than 'accept'"
         return _asked("answers", "answers of an annotator", texts, "--drop", advice)
-    if 1 < count <= _MANY_NAMES and _are_parts(texts):
+    if 1 < len(texts) <= _MANY_NAMES and _are_parts(texts):
         told, advice = "names of parts of the data", "; fit and measure them apart"
         return _asked("parts of the data", told, texts, "--drop", advice)
+    return None
+
+
+def _text_or_keys(cells: Cells) -> Kind | None:
+    """Judge columns with a different cell in most rows."""
+    texts, n_rows = cells.texts, len(cells.values)
+    count = len(texts)
     told = f"{count} different values in {n_rows} rows"
     if 2 * count > n_rows and count > _A_FEW and is_wordy(texts):
         return _asked("text", told, texts, "--text")
@@ -303,8 +305,14 @@ def _names_or_text(cells: Cells) -> Kind:
         is_key and (n_words == {count} or (cells.as_text and n_words == {0}))
     ):
         return _asked("keys", told, texts, "--drop")
-    dates = sum(kind_of_text(text) is not None for text in texts)
-    if 2 * dates > count:
+    return None
+
+
+def _mixed(cells: Cells) -> Kind | None:
+    """Judge numbers and dates beside something else, in their cells or in others."""
+    texts, count = cells.texts, len(cells.texts)
+    if 2 * sum(kind_of_text(text) is not None for text in texts) > count:
+        told = f"{count} different values in {len(cells.values)} rows"
         return _asked("dates and others", told, texts, "--drop", ", most of them dates")
     if 3 * sum(_RANGE.fullmatch(text) is not None for text in texts) >= count > 0:
         # "18-24" beside "65+", as of the answers of a survey.
@@ -316,13 +324,18 @@ def _names_or_text(cells: Cells) -> Kind:
         told, others = f"numbers in {share:.0%} of its cells", ", and something else in others"
         return _asked("numbers and others", told, texts, "--nominal", others)
     filled = [text for text in texts if not is_nothing(text)]
-    if found := _beside_numbers(cells, len(filled)):
-        if any(n_numbers > 1 for _, n_numbers in found):
-            return _asked("several numbers", "several numbers in a cell", texts, "--drop")
+    found = _beside_numbers(cells, len(filled))
+    if any(n_numbers > 1 for _, n_numbers in found):
+        return _asked("several numbers", "several numbers in a cell", texts, "--drop")
+    if found:
         return _asked("numbers with units", "numbers with units", texts, "--nominal")
     if _but_numbers(cells) and all(text.strip().isnumeric() for text in filled):
         return _asked("numbers with units", "numbers in other digits", texts, "--nominal")
-    return Kind("nominal", f"{count} different names, {example_of(texts)}")
+    return None
+
+
+# In this order.
+_JUDGES = (_lists_or_objects, _numbers, _dates, _versions, _parts, _text_or_keys, _mixed)
 
 
 def _are_parts(texts: Sequence[str]) -> bool:
