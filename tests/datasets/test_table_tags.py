@@ -412,6 +412,8 @@ def test_a_table_with_a_row_for_each_tag(tmp_path):
         load_table(tmp_path / "t.csv", **arguments)
     with pytest.raises(ValueError, match="one_tag_a_row is given without tags_column"):
         load_table(tmp_path / "t.csv", labels="tag", one_tag_a_row="id")
+    with pytest.raises(ValueError, match=r"tags_column is 't\*', the columns 'text', 'tag'; expec"):
+        load_table(tmp_path / "t.csv", tags_column="t*", one_tag_a_row="id")
 
 
 def test_names_that_look_the_same_are_one_and_others_are_told(tmp_path):

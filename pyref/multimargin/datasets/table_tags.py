@@ -162,10 +162,10 @@ def tags_of_long_table(frame: Frame, columns: TableColumns) -> Frame:
     """Return a table with one row for each row that has a line for each tag."""
     if columns.one_tag_a_row is None:
         return frame
-    (key,) = chosen_columns(frame, [columns.one_tag_a_row], "one_tag_a_row")
     if columns.tags_column is None:
         raise ValueError("one_tag_a_row is given without tags_column, the column of the tags")
-    (tag,) = chosen_columns(frame, columns.tags_column, "tags_column")
+    key = _one_named(frame, [columns.one_tag_a_row], "one_tag_a_row")
+    tag = _one_named(frame, columns.tags_column, "tags_column")
     codes = numbered_keys(frame[key], "one_tag_a_row")
     tags: list[list[Any]] = [[] for _ in range(codes.max() + 1)]
     for code, cell in zip(codes.tolist(), frame[tag].tolist(), strict=True):
@@ -184,6 +184,17 @@ def tags_of_long_table(frame: Frame, columns: TableColumns) -> Frame:
             )
     rows[tag] = column_of(tags)
     return rows.drop(columns=key)
+
+
+def _one_named(frame: Frame, wanted: str | Sequence[str], argument: str) -> str:
+    """Return the column of a name, which must be one alone."""
+    columns = chosen_columns(frame, wanted, argument)
+    if len(columns) > 1:
+        raise ValueError(
+            f"{argument} is {wanted!r}, the columns {listed(columns)}; expected one for a table "
+            "with a row for each tag (one_tag_a_row)"
+        )
+    return columns[0]
 
 
 def _refuse_marks(cells: Cells, dropped: Sequence[str]) -> None:
