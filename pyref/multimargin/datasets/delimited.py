@@ -239,14 +239,18 @@ def _is_data(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     if not rows or any(of.are_numbers and not is_number(of.first) for of in columns):
         # A word above numbers is a name.
         return False
+    of_numbers = [of for of in columns if of.first and of.are_numbers]
+    are_called = bool(of_numbers) and _are_called_by_numbers(of_numbers)
+    if are_called and not columns[0].first:
+        # Beside an index, which has no name.
+        return False
     if len(columns) > 1 and all(of.recurs_among(2) for of in columns):
         return True
     if any(of.recurs_among(3) for of in columns) and any(
         is_number(cell) or len(cell.split()) > _WORDS_OF_A_NAME for cell in first
     ):
         return True
-    of_numbers = [of for of in columns if of.first and of.are_numbers]
-    return bool(of_numbers) and not _are_called_by_numbers(of_numbers)
+    return bool(of_numbers) and not are_called
 
 
 @dataclass(frozen=True)

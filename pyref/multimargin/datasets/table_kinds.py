@@ -41,6 +41,7 @@ _LONGEST_UNIT = 12
 _RANGE = re.compile(
     r"\D{0,3}\d[\d.,]*\s*[a-z%]{0,2}\s*(?:[-\u2013\u2014]|to|bis)\s*\D?\d[\d.,]*\D*"
 )
+_BOUND = re.compile(r"\s*[<>\u2264\u2265]")
 _VERSION = re.compile(
     r"\s*[vV]?[0-9]+(?:\.[0-9]+)+(?:[-+.]?(?:rc|alpha|beta|dev|a|b)?[.]?[0-9]*)\s*"
 )
@@ -314,7 +315,8 @@ def _mixed(cells: Cells) -> Kind | None:
     if 2 * sum(kind_of_text(text) is not None for text in texts) > count:
         told = f"{count} different values in {len(cells.values)} rows"
         return _asked("dates and others", told, texts, "--drop", ", most of them dates")
-    if 3 * sum(_RANGE.fullmatch(text) is not None for text in texts) >= count > 0:
+    are_bounds = count > 1 and all(map(_BOUND.match, texts))
+    if are_bounds or 3 * sum(_RANGE.fullmatch(text) is not None for text in texts) >= count > 0:
         # "18-24" beside "65+", as of the answers of a survey.
         return Kind("nominal", f"{count} ranges of numbers, {example_of(texts)}")
     has_digits = [re.search("[0-9]", text) is not None for text in texts]
