@@ -95,6 +95,14 @@ def test_a_first_row_of_data_is_told(tmp_path):
         assert "holds data like the rows below, and no names" in said[0]
 
 
+def test_a_carriage_return_within_a_text_is_named(tmp_path):
+    (tmp_path / "t.csv").write_bytes(b"text,n\nred,1\nblue\rsea,2\nsky,3\n")
+    with pytest.raises(
+        ValueError, match=r"line 3: rows of different lengths.* a carriage return in"
+    ):
+        read_frame(tmp_path / "t.csv")
+
+
 def test_names_of_rows_that_may_be_cells_are_told(tmp_path):
     found, said = read(tmp_path, "x,tags\n1,a,b\n2,b,c\n")
     assert found == {"x": ["a", "b"], "tags": ["b", "c"]}

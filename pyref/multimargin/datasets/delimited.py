@@ -415,7 +415,9 @@ def _told_of(path: Path, dialect: _Dialect) -> str:
             # A quote that is not closed.
             pass
     with _opened(path) as stream:
-        held = " ".join("".join(islice(stream, above, reader.line_num)).split())
+        lines = "".join(islice(stream, above, reader.line_num))
+        ends_early = lines.endswith("\r") and next(stream, "").endswith("\n")
+    held = " ".join(lines.split())
     where = f"path: {path}, line {above + 1}"
     if not kind:
         return (
@@ -425,6 +427,8 @@ def _told_of(path: Path, dialect: _Dialect) -> str:
     advice = f"is the separator {dialect.delimiter!r}, are texts that contain it in quotes?"
     if kind == "fewer" and len(row) == 1:
         advice = "if it is a comment or a note, and no row, remove it"
+    if kind == "fewer" and ends_early:
+        advice = "a carriage return in a text ends the line there: put such texts in quotes"
     return (
         f"{where}: rows of different lengths: {kind} cells than the {len(dialect.names)} columns "
         f"of the first line, in {quoted(held)}; {advice}"
