@@ -51,17 +51,6 @@ def test_a_text_may_be_the_name_of_its_column(tmp_path):
     assert read_frame(tmp_path / "t.csv")["text"].tolist() == ["red", "text"]
 
 
-@pytest.mark.parametrize(
-    "types", [["String", "Array(String)"], ["Nullable(Int64)", "text"], ["continuous", "discrete"]]
-)
-def test_a_line_of_types_is_refused(tmp_path, types):
-    (tmp_path / "t.tsv").write_text("\n".join(map("\t".join, [["a", "b"], types, ["1", "x"]])))
-    with pytest.raises(ValueError, match=r"t.tsv has .* in row 0, types; expected one line"):
-        read_frame(tmp_path / "t.tsv")
-    (tmp_path / "t.tsv").write_text("a\tb\ntext\tred\nx\tdate\n")
-    assert len(read_frame(tmp_path / "t.tsv")) == 2
-
-
 def test_comments_between_rows_are_told(tmp_path):
     file = tmp_path / "t.csv"
     rows = "".join(f"{k},text {k},a\n" for k in range(8))
@@ -164,6 +153,16 @@ def test_words_above_numbers_of_several_columns_are_refused(tmp_path, second):
     (tmp_path / "t.csv").write_text(f"age,size,tags\n{second}\n{rows}\n", encoding="utf-8")
     with pytest.raises(ValueError, match=r"t.csv has .*, .* in row 0, above numbers; expected one"):
         read_frame(tmp_path / "t.csv")
+    (tmp_path / "t.csv").write_text(f"A title,,\n,,\nage,size,tags\n{rows}\n", encoding="utf-8")
+    with (
+        pytest.warns(UserWarning, match="has columns without a name"),
+        pytest.raises(ValueError, match=r"has 'age', 'size' in row 1, above numbers; expected one"),
+    ):
+        read_frame(tmp_path / "t.csv")
+    # A row of data may have codes above numbers.
+    codes = "code,above,n,tags\nA,B,1,red\n" + "\n".join(f"{k},{k},{k},red" for k in range(5))
+    (tmp_path / "t.csv").write_text(codes, encoding="utf-8")
+    assert said_of(tmp_path / "t.csv") == ([], 6)
     # A single word may stand for a missing number, and words stand above words.
     (tmp_path / "t.csv").write_text(f"age,size,tags\n<3,1.5,blue\n{rows}\n", encoding="utf-8")
     assert said_of(tmp_path / "t.csv") == ([], 6)

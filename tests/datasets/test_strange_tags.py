@@ -26,21 +26,16 @@ from multimargin.datasets.table_tags import indicator_of_tags
         (["a:yes,b:no", "b:yes"], "yes or no after each"),
         (["a%2Cb,rock%20roll", "c"], "characters that are encoded as in addresses"),
         (["caf%C3%A9,b", "b"], "characters that are encoded as in addresses"),
-        (["0 a,dtype: str", "0 b,dtype: str"], "the text by which Python shows"),
         (["a\u00a0b,c", "c"], "blanks of another kind, or several, within"),
         (["a  b,c", "c"], "blanks of another kind, or several, within"),
         (["a\x1db,c", "c"], "blanks of another kind, or several, within"),
         (["a\u2028b,c", "c"], "blanks of another kind, or several, within"),
         (["caf\u00c3\u00a9,b", "b"], "characters of another encoding"),
         (["it\u00e2\u20ac\u2122s,b", "b"], "characters of another encoding"),
-        (["a,b", "ditto", "b"], "a mark for the cell above"),
-        (["a,b", '"', "b"], "a mark for the cell above"),
-        (["a,b", "b,\u3003"], "a mark for the cell above"),
         (["caf\ufffd,b", "b"], "characters of another encoding"),
         (["a,b,etc.", "b"], "a word for more names"),
         (["a,b,...", "b"], "a word for more names"),
         (["a,b", "All of the above", "b"], "a word for more names"),
-        (["a x2,b", "b x3"], "how often, a part of the name"),
         (["a,b,+2 more", "b"], "a word for more names"),
         (["Counter({'a': 2, 'b': 1})", "Counter({'b': 2})"], "brackets that are not closed"),
         (['a:1:{i:0;b:3:"red";}', 'a:1:{i:0;s:1:"b";}'], "brackets that are not closed"),
@@ -85,18 +80,9 @@ def test_names_that_are_no_more_than_names_are_not_told(names):
         indicator_of_tags(pd.Series(["|".join(names), names[0], names[-1]], name="t"), "|")
 
 
-@pytest.mark.parametrize("form", ["{};#{}", "{1};#{0}"])
-def test_numbers_beside_names_are_told(form):
-    """As SharePoint writes names and their keys."""
-    keys = {"red": 3, "blue": 12, "sea": 7}
-    rows = (["red", "sea"], ["blue"], ["sea", "blue", "red"], ["sea"])
-    cells = [";#".join(form.format(name, keys[name]) for name in row) for row in rows]
-    with pytest.warns(UserWarning, match="has a number beside each name, such as '3', which is"):
-        indicator_of_tags(pd.Series(cells, name="t"), ";#")
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        indicator_of_tags(pd.Series(["1;#2", "3", "2;#4"], name="t"), ";#")
-        indicator_of_tags(pd.Series(["red;#sea", "red", "sea;#12"], name="t"), ";#")
+def test_marks_after_backslashes_are_told():
+    with pytest.warns(UserWarning, match="quotation marks after backslashes, which are read liter"):
+        indicator_of_tags(pd.Series(['a \\"b\\" c,d', "d", "e"], name="t"), ",")
 
 
 @pytest.mark.filterwarnings("ignore:.* names that differ only by")
@@ -108,22 +94,3 @@ def test_a_number_for_no_further_tag_is_told(code):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         indicator_of_tags(pd.DataFrame({"t1": [code, "5", "2"], "t2": ["5", code, "3"]}), None)
-
-
-@pytest.mark.parametrize(
-    ("form", "told"),
-    [
-        ("Tags: {}", "begins with 'Tags: '"),
-        ("Genre : {}", "begins with 'Genre : '"),
-        ("{}.", "ends with '.'"),
-    ],
-)
-def test_what_stands_around_the_names_of_all_cells_is_told(form, told):
-    cells = [form.format(tags) for tags in ("a, b", "c", "d, e")]
-    with pytest.warns(UserWarning, match=f"each cell of 't' {told}, such as .*a, b"):
-        indicator_of_tags(pd.Series(cells, name="t"), None)
-    # As all names have it.
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        cells = ["; ".join(map(form.format, tags)) for tags in ("ab", "b", "ca")]
-        indicator_of_tags(pd.Series(cells, name="t"), ";")

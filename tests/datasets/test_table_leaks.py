@@ -44,32 +44,6 @@ def test_columns_named_like_tags_with_other_values_are_told():
     assert message.startswith("the features have columns named like tags, 'dark blue', 'red', 'se")
 
 
-@pytest.mark.parametrize("form", ["{}_score", "pred_{}", "{} Probability", "Conf.{}"])
-def test_columns_named_like_scores_of_labels_are_told(form):
-    scores = {form.format(name): SIZES for name in NAMES}
-    (message,) = told({**OF_LABELS, **scores}, **BY_LABELS)
-    assert message.startswith("the features have columns named like scores of tags, ")
-    assert all(repr(name) in message for name in scores)
-    assert told({**OF_LABELS, "score": SIZES, "weight": SIZES}, **BY_LABELS) == []
-
-
-def test_lists_of_scores_beside_tags_are_told():
-    """As a classifier of Hugging Face's pipelines writes them, beside all labels in each row."""
-    scores = [f"[{size}, 0.5]" for size in SIZES]
-    (message,) = told({"tags": TAGS, "scores": scores}, **BY_TAGS)
-    assert message.startswith("the features have columns named like scores of tags, 'scores'")
-    assert told({"tags": TAGS, "vector": scores}, **BY_TAGS) == []
-
-
-@pytest.mark.parametrize("form", ["score{}", "tag{}_conf", "Prob. {}"])
-def test_columns_of_scores_beside_several_of_tags_are_told(form):
-    columns = {f"tag{k}": [NAMES[(row + k) % 3] for row in range(40)] for k in (1, 2)}
-    scores = {form.format(k): SIZES for k in (1, 2)}
-    (message,) = told({**columns, **scores}, tags_column="tag1,tag2")
-    assert message.startswith("the features have columns named like scores of tags, ")
-    assert told({**columns, "x1": SIZES, "x2": SIZES}, tags_column="tag1,tag2") == []
-
-
 @pytest.mark.parametrize(("low", "high"), [(0, 1), (0.1, 0.9), (-1, 1), (1, 0)])
 def test_numbers_that_tell_a_label_or_whether_there_is_any_are_told(low, high):
     for of in (Y[:, 1], Y.any(axis=1)):
@@ -125,21 +99,6 @@ def test_rows_of_one_tag_that_repeat_others_are_told():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         table_of(frame.assign(text=[f"text number {k}" for k in range(40)]), roles, as_text=True)
-
-
-@pytest.mark.parametrize("group", [None, "person"])
-def test_texts_that_several_people_labelled_are_told(group):
-    frame = pd.DataFrame({"text": [f"text number {k // 3}" for k in range(60)]})
-    frame["person"] = [str(k % 3) for k in range(60)]
-    frame["x"], frame["y"] = np.arange(60) % 2, np.arange(60) % 5 % 2
-    roles = TableColumns(labels="x,y", text="text", group=group)
-    with warnings.catch_warnings(record=True) as told:
-        warnings.simplefilter("always")
-        table_of(frame, roles, as_text=True)
-        table_of(frame.assign(text=[f"text number {k}" for k in range(60)]), roles, as_text=True)
-        table_of(frame.assign(x=np.arange(60) // 3 % 2, y=1), roles, as_text=True)
-    messages = [str(one.message) for one in told]
-    said = [
-        message for message in messages if "40 of 60 rows have the text of rows before" in message
-    ]
-    assert len(messages) == len(said) == (group is None)
+        # Other rows, which are alike.
+        alike = {"text": [f"text number {k % 6}" for k in range(40)]}
+        table_of(frame.assign(**alike), roles, as_text=True)

@@ -261,6 +261,25 @@ def test_names_that_differ_by_what_is_in_front_are_told(cells, pair):
         indicator_of_tags(pd.Series(cells, name="t"), "|")
 
 
+@pytest.mark.parametrize("pair", [("<5", "5"), ("<= 3cm", ">3cm"), ("-1", "1"), ("old", "not old")])
+def test_signs_before_numbers_and_negations_make_other_names(pair):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert indicator_of_tags(pd.Series([*pair, "|".join(pair)], name="t"), "|").names
+
+
+@pytest.mark.parametrize("kind", [str, int])
+def test_numbers_that_may_be_sums_of_those_of_labels_are_told(kind):
+    told = "has numbers such as 5, each read as a name; if they are sums of 1, 2, 4, 8, one for"
+    with pytest.warns(UserWarning, match=told):
+        indicator_of_tags(pd.Series([*map(kind, [1, 12, 8, 5, 2, 9, 4, 0])], name="t"), None)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for numbers in (range(9), [1, 2, 4, 8, 11, 19], [1, 2, 4, 8, 16]):
+            indicator_of_tags(pd.Series([*map(kind, numbers)], name="t"), None)
+        indicator_of_tags(pd.Series(["1,2", "4", "8", "12"], name="t"), ",")
+
+
 @pytest.mark.parametrize(
     "names", [["c", "c++"], ["+1", "1+"], ["and", "or"], ["a.b", "b"], ["A", "A-"]]
 )
@@ -393,6 +412,8 @@ def test_a_table_with_a_row_for_each_tag(tmp_path):
         load_table(tmp_path / "t.csv", **arguments)
     with pytest.raises(ValueError, match="one_tag_a_row is given without tags_column"):
         load_table(tmp_path / "t.csv", labels="tag", one_tag_a_row="id")
+    with pytest.raises(ValueError, match=r"tags_column is 't\*', the columns 'text', 'tag'; expec"):
+        load_table(tmp_path / "t.csv", tags_column="t*", one_tag_a_row="id")
 
 
 def test_names_that_look_the_same_are_one_and_others_are_told(tmp_path):

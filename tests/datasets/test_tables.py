@@ -346,6 +346,7 @@ def test_a_column_that_numbers_the_rows_is_told():
         MultilabelData.from_frame(frame, labels="a,b", number="row")
         # Which is chance.
         MultilabelData.from_frame(frame[:5], labels="a,b")
+        MultilabelData.from_frame(frame.assign(row=frame["row"] + 1990), labels="a,b")
 
 
 def test_a_column_that_is_called_a_key_is_told():
@@ -609,6 +610,14 @@ def test_one_object_of_a_whole_table_is_read_and_told(tmp_path, orient, told):
     assert found[expected.columns].equals(expected)
 
 
+def test_the_columns_that_pandas_writes_unasked_are_read_without_a_word(tmp_path):
+    pd.DataFrame(RECORDS).to_json(tmp_path / "t.json")
+    pd.DataFrame(RECORDS).to_json(tmp_path / "u.json", orient="records")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert read_frame(tmp_path / "t.json").equals(read_frame(tmp_path / "u.json"))
+
+
 @pytest.mark.parametrize("indent", [None, 2])
 @pytest.mark.parametrize("ending", [".json", ".jsonl", ".json.gz"])
 @pytest.mark.parametrize(
@@ -790,7 +799,7 @@ def test_points_between_thousands_are_read_as_in_the_fitted_rows():
         assert_array_equal(found, new["price"].astype(float))
 
 
-@pytest.mark.parametrize("pair", [("Red", "red"), ("sci-fi", "SciFi"), ("a", "not a")])
+@pytest.mark.parametrize("pair", [("Red", "red"), ("sci-fi", "SciFi"), ("a", "1. a")])
 def test_columns_of_labels_that_look_alike_are_told(pair):
     frame = pd.DataFrame({"n": [0.5, 1.5], pair[0]: [0, 1], pair[1]: [1, 0]})
     with pytest.warns(UserWarning, match="labels has names that differ only by"):

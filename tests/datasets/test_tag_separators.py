@@ -20,6 +20,24 @@ def test_a_separator_that_is_in_doubt_is_named(mark):
         assert len(tags.names) == 4
 
 
+@pytest.mark.parametrize("mark", ["~", "^", " \u00b7 ", "\u2192", "=", "*", "\\", "@", "\u00a6"])
+@pytest.mark.parametrize("n_rows", [2, 3, 5])
+def test_a_rare_separator_in_one_of_a_few_rows_is_named(mark, n_rows):
+    cells = [mark.join(["aa", "bb"]), "cc", "dd", "ee", "ff"][:n_rows]
+    with pytest.warns(UserWarning, match="each is one tag") as told:
+        indicator_of_tags(pd.Series(cells, name="t"), None)
+    assert f"is {mark.strip()!r} the separator?" in str(told[0].message)
+
+
+@pytest.mark.parametrize("mark", ["/", "+", " / ", "::"])
+def test_a_usual_separator_in_one_of_a_few_rows_is_named_where_a_tag_recurs(mark):
+    with pytest.warns(UserWarning, match=f"is '{re.escape(mark)}' the separator"):
+        indicator_of_tags(pd.Series([f"aa{mark}bb", "bb", "cc"], name="t"), None)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        indicator_of_tags(pd.Series([f"aa{mark}bb", "cc", "dd"], name="t"), None)
+
+
 def test_a_mark_before_every_tag_separates_them():
     for mark in ("#", "\u2022", "@"):
         cells = [f"{mark}a", f"{mark}a {mark}b", f"{mark}b{mark}c", f"{mark}c"]

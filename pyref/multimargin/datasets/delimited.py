@@ -226,37 +226,60 @@ def numbered_names(first: Sequence[str], rows: Sequence[Sequence[str]]) -> list[
 
 
 def _is_data(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
-    """Return whether the first row is data: it has numbers, or cells, where the others do."""
+    """Return whether the first row is data: each of its cells is as those below, and some recur.
+
+    A number above numbers says so, unless columns are called by numbers; and so does a cell that
+    is found below, unless it is short.
+    """
     names = [*map(plain_name, first)]
     rows = [row for row in rows if len(row) == len(first) and [*map(plain_name, row)] != names]
-    # A word above numbers is a name.
-    if any(
-        not is_number(cell) and all(is_number(row[place]) for row in rows)
-        for place, cell in enumerate(first)
+    columns = [
+        _Column(cell.strip(), [row[k].strip() for row in rows]) for k, cell in enumerate(first)
+    ]
+    if not rows or any(of.are_numbers and not is_number(of.first) for of in columns):
+        # A word above numbers is a name.
+        return False
+    of_numbers = [of for of in columns if of.first and of.are_numbers]
+    are_called = bool(of_numbers) and _are_called_by_numbers(of_numbers)
+    if are_called and not columns[0].first:
+        # Beside an index, which has no name.
+        return False
+    if len(columns) > 1 and all(of.recurs_among(2) for of in columns):
+        return True
+    if any(of.recurs_among(3) for of in columns) and any(
+        is_number(cell) or len(cell.split()) > _WORDS_OF_A_NAME for cell in first
     ):
-        return False
-    # A survey repeats the name of a box in its column for each tick, and has nothing else there.
-    below = [{row[place].strip() for row in rows} - {""} for place in range(len(first))]
-    recurs = any(
-        c.strip() in found and len(found) > 2 for c, found in zip(first, below, strict=True)
-    )
-    if recurs and any(is_number(cell) or len(cell.split()) > _WORDS_OF_A_NAME for cell in first):
         return True
-    numbers = {
-        place: cell.strip()
-        for place, cell in enumerate(first)
-        if cell.strip() and is_number(cell) and all(is_number(row[place]) for row in rows)
-    }
-    if not rows or not numbers:
+    return bool(of_numbers) and not are_called
+
+
+@dataclass(frozen=True)
+class _Column:
+    """A cell of the first row, and those below it."""
+
+    first: str
+    below: list[str]
+
+    @property
+    def are_numbers(self) -> bool:
+        """True if all cells below are numbers or stand for missing ones."""
+        return all(map(is_number, self.below))
+
+    def recurs_among(self, count: int) -> bool:
+        """Return whether the first cell is one of several below; a tick may have its name alone."""
+        different = {*self.below} - {""}
+        return self.first in different and len(different) >= count
+
+
+def _are_called_by_numbers(columns: Sequence[_Column]) -> bool:
+    """Return whether columns of numbers have names such as 0, 1, 2 or years."""
+    if not all(of.first.isdecimal() for of in columns):
         return False
-    if not all(map(str.isdecimal, numbers.values())):
-        return True
-    # Columns may be called 0, 1, 2 or by years.
-    rising = list(map(int, numbers.values()))
+    rising = [int(of.first) for of in columns]
     are_places = {b - a for a, b in pairwise(rising)} == {1}
-    are_marks = set[str]().union(*(below[place] for place in numbers)) <= {"0", "1"}
+    are_marks = {cell for of in columns for cell in of.below} <= {"", "0", "1"}
     are_years = all(1900 <= number <= 2100 for number in rising)
-    return not (are_years or (are_places and (len(rising) > 2 or not are_marks)))
+    return are_years or (are_places and (len(rising) > 2 or not are_marks))
 
 
 def _read(path: Path, dialect: _Dialect, blank_rows: bool) -> list[Any]:
@@ -392,7 +415,9 @@ def _told_of(path: Path, dialect: _Dialect) -> str:
             # A quote that is not closed.
             pass
     with _opened(path) as stream:
-        held = " ".join("".join(islice(stream, above, reader.line_num)).split())
+        lines = "".join(islice(stream, above, reader.line_num))
+        ends_early = lines.endswith("\r") and next(stream, "").endswith("\n")
+    held = " ".join(lines.split())
     where = f"path: {path}, line {above + 1}"
     if not kind:
         return (
@@ -402,6 +427,8 @@ def _told_of(path: Path, dialect: _Dialect) -> str:
     advice = f"is the separator {dialect.delimiter!r}, are texts that contain it in quotes?"
     if kind == "fewer" and len(row) == 1:
         advice = "if it is a comment or a note, and no row, remove it"
+    if kind == "fewer" and ends_early:
+        advice = "a carriage return in a text ends the line there: put such texts in quotes"
     return (
         f"{where}: rows of different lengths: {kind} cells than the {len(dialect.names)} columns "
         f"of the first line, in {quoted(held)}; {advice}"

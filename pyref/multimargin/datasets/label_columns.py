@@ -34,29 +34,9 @@ def indicator_of_columns(
         Y[:, k] = _marks_of(Cells(name, frame[name]))
     blanks = np.isinf(Y)
     Y[blanks] = np.nan
-    if n_minus := np.count_nonzero(Y == -1):
-        is_unknown = (Y == 0).any() or blanks.any()
-        Y[Y == -1] = np.nan if is_unknown else 0
-        of_known, of_unknown = "and none is 0; -1 is", "beside 0 or blanks, and are"
-        told = f"{of_unknown} read as unknown" if is_unknown else f"{of_known} read as 0"
-        warn(f"labels: {n_minus} labels are -1, {told}")
-    has_0, has_1, has_blank = ((Y == 0).any(axis=0), (Y == 1).any(axis=0), blanks.any(axis=0))
-    odd = has_blank & has_1 & ~has_0
+    _settle_minus(Y, blanks)
     if blank is None:
-        blank = "0" if has_blank.any() and has_1.any() and not has_0.any() else "unknown"
-        if blank == "0":
-            warn(
-                f"labels: no label is 0 in any row, so that a blank, of which there are "
-                f"{np.count_nonzero(blanks)}, is read as 0; blank='unknown' (--blank unknown) "
-                "leaves such labels unknown"
-            )
-        elif odd.any():
-            # They may be written otherwise than those with 0.
-            told = listed([names[k] for k in np.flatnonzero(odd).tolist()])
-            warn(
-                f"labels: no 0 is in {told}, unlike other labels, and blanks there are read as "
-                "unknown; blank='0' (--blank 0) reads them as 0"
-            )
+        blank = _meaning_of(blanks, Y, names)
     if blank == "0":
         Y[blanks] = 0
     empty = np.flatnonzero(np.isnan(Y).all(axis=0))
@@ -66,6 +46,35 @@ def indicator_of_columns(
             "nothing where it is not known whether the label applies"
         )
     return (Y if np.isnan(Y).any() else Y.astype(np.uint8)), blank
+
+
+def _settle_minus(Y: Any, blanks: Any) -> None:
+    """Replace -1, which is unknown beside 0 or blanks, and otherwise 0."""
+    if n_minus := np.count_nonzero(Y == -1):
+        is_unknown = (Y == 0).any() or blanks.any()
+        Y[Y == -1] = np.nan if is_unknown else 0
+        of_known, of_unknown = "and none is 0; -1 is", "beside 0 or blanks, and are"
+        told = f"{of_unknown} read as unknown" if is_unknown else f"{of_known} read as 0"
+        warn(f"labels: {n_minus} labels are -1, {told}")
+
+
+def _meaning_of(blanks: Any, Y: Any, names: Sequence[str]) -> str:
+    """Return what blanks are: 0 where no label is 0 otherwise, and tell where that is in doubt."""
+    has_0, has_1, has_blank = ((Y == 0).any(axis=0), (Y == 1).any(axis=0), blanks.any(axis=0))
+    if has_blank.any() and has_1.any() and not has_0.any():
+        warn(
+            f"labels: no label is 0 in any row, so that a blank, of which there are "
+            f"{np.count_nonzero(blanks)}, is read as 0; blank='unknown' (--blank unknown) "
+            "leaves such labels unknown"
+        )
+        return "0"
+    if (odd := np.flatnonzero(has_blank & has_1 & ~has_0)).size:
+        # They may be written otherwise than those with 0.
+        warn(
+            f"labels: no 0 is in {listed([names[k] for k in odd.tolist()])}, unlike other labels, "
+            "and blanks there are read as unknown; blank='0' (--blank 0) reads them as 0"
+        )
+    return "unknown"
 
 
 def _marks_of(cells: Cells) -> Any:

@@ -20,17 +20,14 @@ from multimargin.datasets.table_cells import (
 )
 from multimargin.datasets.table_dates import date_parts
 from multimargin.datasets.table_kinds import WORD, Kind
-from multimargin.datasets.tag_separators import list_tags
+from multimargin.datasets.tag_separators import list_of_tags
 from multimargin.notices import warn
-from multimargin.targets.given import is_blank
 from multimargin.targets.names import label_name, warn_of_lookalikes
 
 # Number of rows from which words are judged, and its minimum.
 _MANY_ROWS, _ROWS_TO_JUDGE = 1000, 20
 # Of fewer numbers, one is far from the others by chance.
 _A_FEW = 3
-# A number is the sum of fewer others by chance.
-_MANY_SUMMED = 5
 _CODE = re.compile(
     "(?:.*[_ .-])?(?:id|ids|uid|guid|key|index|nr|isbn|ean|barcode|doi|sku|ssn|phone|tel|mobile"
     "|code|category|cluster|type|fips|naics|sex|gender|race|ethnicity|nationality|religion"
@@ -57,7 +54,7 @@ def warn_of_odd_columns(
     features: Mapping[str, Cells], kinds: Mapping[str, Kind], said: Collection[str]
 ) -> None:
     """Warn of columns without content or of likely another kind, unless specified."""
-    empty, sums = list[str](), list[str]()
+    empty = list[str]()
     for column, cells in features.items():
         kind = kinds[column].name
         if not cells.first:
@@ -76,17 +73,10 @@ def warn_of_odd_columns(
             warn_of_missing_numbers(column, numbers)
             if np.isnan(numbers).all():
                 empty.append(column)
-            if _is_sum_of_others(numbers):
-                sums.append(column)
     if empty:
         warn(
             f"nothing is learned from empty columns, {listed(empty)}; leave them out "
             f"({option('--drop', empty)})"
-        )
-    if sums:
-        warn(
-            f"the last row has the sum of all others in {listed(sums)}; if it is a row of sums "
-            "below the table, remove it"
         )
 
 
@@ -115,7 +105,8 @@ def _warn_of_keys(cells: Cells, numbers: NDArray[np.float64]) -> None:
     elif is_code and len(cells.texts) > 2 and not np.any(np.floor(numbers) < numbers):
         warn(
             f"the column {cells.name!r} has codes by its name, and is read as quantities; "
-            f"{option('--nominal', [cells.name])} reads names"
+            f"{option('--nominal', [cells.name])} reads names, {option('--drop', [cells.name])} "
+            "leaves it out"
         )
 
 
@@ -132,6 +123,8 @@ def warn_of_missing_numbers(
     if others.size < n_others:
         return
     is_far = np.abs(numbers) >= 2.0 * np.abs(others).max()
+    # A share may be 0, and scales of answers have no 0.
+    is_short &= (numbers == 0.0) & (numbers.max() > 1.0) if 0.0 in numbers else True
     is_negative = (numbers < 0.0) & (others.min() >= 0.0) & (others.max() > 1.0)
     odd = is_code & (is_far | is_negative | _are_apart(numbers, counts, is_code))
     positive = others[others > 0.0]
@@ -170,15 +163,6 @@ def _are_apart(
     return found
 
 
-def _is_sum_of_others(numbers: NDArray[np.float64]) -> bool:
-    """Return whether the last number is the sum of the others, of which several are not zero."""
-    others = numbers[:-1]
-    if np.count_nonzero(np.nan_to_num(others)) < _MANY_SUMMED or np.nanmin(others) < 0.0:
-        return False
-    total = np.nansum(others)
-    return bool(np.isfinite(total) and np.isclose(numbers[-1], total, rtol=1e-9))
-
-
 def warn_of_names(cells: Cells) -> None:
     """Warn of a column of names that likely are more than names, or numbers."""
     texts, rows, n_rows = cells.texts, cells.counts, len(cells.values)
@@ -187,15 +171,10 @@ def warn_of_names(cells: Cells) -> None:
     others = np.array([of is None for of in cells.other.amounts], dtype=bool) & words
     zeros = next(filter(WITH_ZEROS.fullmatch, texts), None) if cells.as_text else None
     stored = not cells.as_text and not hasattr(cells.values.dtype, "categories")
-    if list_tags(texts, n_rows) or any(map(is_quoted_list, texts)):
-        told = f"several names in a cell, {example_of(texts)}"
+    in_quotes = next(filter(is_quoted_list, texts), None)
+    if (listing := in_quotes or list_of_tags(texts, n_rows)) is not None:
+        told = f"several names in a cell, {example_of([listing])}"
         advice = "pandas' Series.str.get_dummies makes a column of 0 and 1 for each"
-    elif (
-        2 * rows.sum() < n_rows and (rows == 1).all() and not is_blank(cells.values[:1].tolist()[0])
-    ):
-        # As merged cells are saved, which have their value in the first of them alone.
-        told = f"{len(texts)} different names and nothing in the rows between"
-        advice = "if each holds for the rows below it, fill these (pandas' ffill)"
     elif zeros is not None and not words.any():
         told, advice = f"zeros in front, as in {zeros!r}", "numbers have none"
     elif stored and texts and cells.types == {str} and cells.units is not None:

@@ -14,13 +14,6 @@ from multimargin.targets.names import as_written, label_name
 # What draws frames around tables, with characters of their own too, and between columns.
 _RULE, _CORNERS = re.compile(r"[|+:=,;\s\u2500-\u257f-]+"), ("+", "\u250c", "\u2554", "\u256d")
 _COLUMNS_OF_DASHES = re.compile(r"\s*(-+|=+)(?:\s+(-+|=+))+\s*$")
-# As ClickHouse and Orange write below the names.
-_TYPE = re.compile(
-    r"(?:nullable\(|array\(|lowcardinality\()*(?:string|text|varchar|u?int(?:eger|[0-9]+)?|bigint"
-    r"|float[0-9]*|double|decimal|numeric|real|bool(?:ean)?|date(?:time)?(?:64)?|timestamp|object"
-    r"|continuous|discrete)(?:\([^()]*\))?\)*",
-    re.IGNORECASE,
-)
 # Rows are at least this many times as many as comments.
 _ROWS_PER_COMMENT = 4
 # Of fewer rows, all may have the same words.
@@ -42,27 +35,27 @@ def refuse_rule(lines: Sequence[str], file: Path, *, is_table: bool) -> None:
 
 
 def refuse_second_names(frame: Any, file: Path) -> None:
-    """Raise ValueError for a first row of types, or of words above numbers in several columns."""
-    if frame.empty:
+    """Raise ValueError for a first row of words above numbers in several columns."""
+    # A blank one may stand below a title.
+    row = next((row for row in range(len(frame)) if any(_texts_of(frame, row))), 0)
+    if len(frame) - row <= _A_FEW:
         return
-    first = _texts_of(frame, 0)
-    if len(first) > 1 and all(map(_TYPE.fullmatch, first)):
-        words, where = first, "types"
-    else:
-        above = frame[:_HEAD] if len(frame) > _A_FEW else frame[:0]
-        words = [word for word, of in zip(first, above, strict=True) if _is_above(word, above[of])]
-        where = "above numbers"
+    first, above = _texts_of(frame, row), frame[row : row + _HEAD]
+    if any(word and is_number(word) for word in first):
+        # A row of data may have codes above numbers.
+        return
+    words = [
+        word for word, of in zip(first, above, strict=True) if word and _has_numbers(above[of])
+    ]
     if len(words) > 1:
         raise ValueError(
-            f"path: {file} has {listed(words)} in row 0, {where}; expected one line of names above "
-            "the rows: remove lines with other names, questions, types or units"
+            f"path: {file} has {listed(words)} in row {row}, above numbers; expected one line of "
+            "names above the rows: remove lines with titles, other names, questions, types or units"
         )
 
 
-def _is_above(word: str, column: Any) -> bool:
-    """Return whether a first cell has words, and those below it numbers."""
-    if not word or is_number(word):
-        return False
+def _has_numbers(column: Any) -> bool:
+    """Return whether the cells below the first are numbers."""
     below = [_text_of(cell) for cell in column.iloc[1:].tolist()]
     return all(map(is_number, below)) and not all(map(is_nothing, below))
 

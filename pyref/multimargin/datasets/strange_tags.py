@@ -5,16 +5,15 @@ from collections.abc import Collection, Sequence
 
 from multimargin.checks.names import quoted
 from multimargin.datasets.tag_cells import TagCells
-from multimargin.notices import warn
 
 # Patterns that names hardly contain.
 _STRANGE = {
     "character references of HTML": r"&(?:[a-z]{2,8}|#[0-9]+)(?:;|$)",
     "characters of another encoding": "\ufffd|[ÂÃ][\u0080-\u00bf]|â€",
+    "quotation marks after backslashes, which are read literally": r'\\"',
     "elements of HTML": r"<br ?/?>|</",
     "characters that are encoded as in addresses": r"%(?:2[0-9A-F]|3[A-F]|[C-E][0-9A-F]%)",
     "brackets that are not closed": (r"^[^[]*\]|\[[^]]*$|^[^(]*\)|\([^)]*$|^[^{]*\}|\{[^}]*$"),
-    "the text by which Python shows an object": r"^dtype: \w+$|^<.* object at 0x",
     "blanks of another kind, or several, within": (
         r"\S(?:[\t\n\v\f\x1c-\x1f\x85\xa0\u2000-\u200a\u2028\u2029\u3000]|  )\s*\S"
     ),
@@ -22,13 +21,9 @@ _STRANGE = {
     "a word for nothing, which is read as a name": (
         r"(?i)^(?:#?n/?a|nan|none|null|<na>|\\n|undefined|[-?]+|\(?(?:none|no \w+(?: \w+)?)\))$"
     ),
-    "a mark for the cell above, which is read as a name": (
-        "(?i)^\\s*(?:[\"\u2033\u201c\u201d\u3003]|''|,,|-\"-|do\\.|ditto|idem|dto\\.)\\s*$"
-    ),
     "a word for more names, which is read as a name": (
         r"(?i)^(?:etc\.?|\.{2,}|…|(?:\+ ?|and )[0-9]+ (?:more|others?)|all of (?:the above|these))$"
     ),
-    "how often, a part of the name": r"\s[x×]\s?[0-9]+$",
 }
 # Patterns that are strange if all names have them.
 _STRANGE_IF_ALL = {
@@ -39,8 +34,6 @@ _STRANGE_IF_ALL = {
     "addresses, a part of the name": r"https?://",
     "a mark in front, a part of the name": r"^(?:[•‣◦▪·*–-]\s|[#@]|[+-](?=\w)|__label__)",
 }
-# Patterns that are not part of names if all cells have them, but not all names.
-_AROUND_CELLS = {"begins": r"^\w+\s?:\s+", "ends": r"(?<!\.)\.$"}
 _IN_QUOTES, _LIST_IN_QUOTES = re.compile('"[^"]*"'), re.compile(r'"[^"]*[,;|\n][^"]*"')
 
 
@@ -53,29 +46,9 @@ def warn_of_strange_names(names: Collection[str], column: TagCells) -> None:
             column.tell(f"has names with {what}, such as {found!r}")
 
 
-def warn_of_keys_between(rows: Sequence[Sequence[str]], column: TagCells) -> None:
-    """Warn of cells in which every second name is a number, and the others are none."""
-    halves = [[name for row in rows for name in row[start::2]] for start in (0, 1)]
-    are_numbers = [all(map(str.isdecimal, half)) for half in halves]
-    if all(halves) and sum(are_numbers) == 1:
-        number = halves[are_numbers.index(True)][0]
-        column.tell(f"has a number beside each name, such as {number!r}, which is read as one, too")
-
-
-def warn_of_strange_cells(texts: Sequence[str], names: Collection[str], column: TagCells) -> None:
-    """Warn of what all cells have around their names."""
-    filled = [text.strip() for text in texts if text.strip()]
-    if len(filled) < 2:
-        return
-    for where, pattern in _AROUND_CELLS.items():
-        has_it = re.compile(pattern).search
-        around = {match and match[0] for match in map(has_it, filled)}
-        if len(around) == 1 and None not in around and not all(map(has_it, names)):
-            warn(
-                f"tags_column: each cell of {column.name!r} {where} with {around.pop()!r}, such as "
-                f"{quoted(filled[0])}, which is read as a part of a name; remove it"
-            )
-    in_quotes = [text for text in filled if '"' in text]
+def warn_of_cells_in_quotes(texts: Sequence[str], column: TagCells) -> None:
+    """Warn of cells that are one name each, as they are in quotes, with a separator in them."""
+    in_quotes = [text.strip() for text in texts if '"' in text]
     found = next(filter(_LIST_IN_QUOTES.fullmatch, in_quotes), None)
     if found is not None and all(map(_IN_QUOTES.fullmatch, in_quotes)):
         column.tell(

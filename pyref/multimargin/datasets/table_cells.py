@@ -25,8 +25,6 @@ _NUMERAL = {
 }
 WITH_ZEROS = re.compile(r"\s*0[0-9]+\s*")
 _LINE_WITH_ZEROS = re.compile("^0[0-9]+$", re.MULTILINE)
-# Programs write the sign of an exponent: "1e5" among whole numbers is likely a part of a key.
-WITH_E = re.compile(r"^\s*[0-9]+[eE][0-9]+\s*$", re.MULTILINE)
 _CURRENCY = (
     r"(?:[A-Z]{0,2}[$€£¥₹₩₽₺₫₪₴฿]|USD|EUR|GBP|JPY|CHF|CNY|INR|AUD|CAD|SEK|NOK|DKK|PLN|CZK|HUF|BRL"
     r"|KRW|RUB|TRY|ZAR|Rs\.?|kr\.?|zł|Kč|Ft)"
@@ -67,6 +65,7 @@ _DASHES = {"-", "--", "–", "—", ".", ".."}
 _HEAD = 50
 # Fewer numbers are all different, without a gap, by chance.
 _MANY_STEPS = 10
+_YEARS = (1700.0, 2100.0)
 _FORMULA = re.compile(r"'(?='*[=+\-@])")
 
 
@@ -128,20 +127,14 @@ class Cells:
     def units(self) -> set[str] | None:
         """The units of texts that are numbers or amounts, "" for none; else None.
 
-        Whole numbers with zeros in front, or with a letter, are codes.
+        Whole numbers with zeros in front are codes.
         """
         if any(amount(text, self.mark) is None for text in self.first[:1]):
             return None
         found = self.amounts
-        if None in found or any(map(WITH_ZEROS.fullmatch, self.texts)) or self.with_e is not None:
+        if None in found or any(map(WITH_ZEROS.fullmatch, self.texts)):
             return None
         return {*_apart(unit or "" for number, unit in filter(None, found) if number == number)}
-
-    @cached_property
-    def with_e(self) -> str | None:
-        """A whole number with an exponent, where no cell has a decimal mark; None without one."""
-        is_whole = not any("." in text or "," in text for text in self.texts)
-        return next(filter(WITH_E.match, self.texts), None) if is_whole else None
 
     @cached_property
     def marks(self) -> set[str]:
@@ -262,7 +255,7 @@ def plain_numbers(values: "Column", mark: str = ".") -> NDArray[np.float64] | No
         return None
     signs = b"0123456789+-eE\n" + (b"." if mark == "." else b"")
     others = lines.encode("utf-8", "replace").translate(None, signs)
-    if others or _LINE_WITH_ZEROS.search(lines) or ("." not in lines and WITH_E.search(lines)):
+    if others or _LINE_WITH_ZEROS.search(lines):
         return None
     try:
         if getattr(values.dtype, "storage", "") == "pyarrow" and "+" not in lines:
@@ -369,9 +362,10 @@ def amounts_of(cells: Cells, known: str | None = None) -> tuple[NDArray[np.float
 
 
 def are_row_numbers(numbers: NDArray[np.float64]) -> bool:
-    """Return whether numbers are all different, without a gap, in any order."""
+    """Return whether numbers are all different, without a gap, in any order; years are others."""
     is_long = numbers.size >= _MANY_STEPS and np.ptp(numbers) == numbers.size - 1
-    return bool(is_long and (np.diff(np.sort(numbers)) == 1.0).all())
+    are_years = is_long and _YEARS[0] <= numbers.min() and numbers.max() <= _YEARS[1]
+    return bool(is_long and not are_years and (np.diff(np.sort(numbers)) == 1.0).all())
 
 
 def example_of(texts: Sequence[str]) -> str:

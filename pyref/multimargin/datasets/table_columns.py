@@ -86,10 +86,6 @@ def columns_of(labels: Columns | int | None, roles: ColumnRoles) -> TableColumns
     return TableColumns(labels=labels, **roles)
 
 
-class UndecidedColumns(ValueError):
-    """Columns whose kind must be specified."""
-
-
 def uses_of_columns(frame: "Frame", columns: TableColumns) -> dict[str, list[str]]:
     """Return the columns of a table for each field of its `TableColumns`.
 

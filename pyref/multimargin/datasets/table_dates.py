@@ -61,7 +61,8 @@ def _is_of_dates(text: str) -> bool:
         len(words) > 1
         and sum(_YEAR.fullmatch(word) is not None for word in words) == 1
         and all(
-            len(word) <= 2 or _YEAR.fullmatch(word) if word.isdigit() else _OF_DATES.match(word)
+            # "1960-64" are years.
+            int(word) < 60 or _YEAR.fullmatch(word) if word.isdigit() else _OF_DATES.match(word)
             for word in words
         )
     )

@@ -286,13 +286,14 @@ def _rows_of(file: Path, found: Any) -> Iterator[Mapping[str, Any]]:
                 f"path: {file} holds no JSON list{reason}; expected one of objects, a row each, "
                 "or an object in each line (to_json(orient='records') of pandas)"
             ) from error
-        warn(f"{file.name} holds one JSON object: {told}")
+        if told:
+            warn(f"{file.name} holds one JSON object: {told}")
     for number, row in enumerate(found, start=1):
         yield _object(row, f"{file}, element {number}")
 
 
 def _rows_in(table: dict[str, Any]) -> tuple[list[Any], str]:
-    """Return the rows of a table in one object, as pandas and others write it, and what they are.
+    """Return the rows of a table in one object, and what they are, empty where there is no doubt.
 
     Raises an error for an object that is none.
     """
@@ -328,7 +329,9 @@ def _rows_in(table: dict[str, Any]) -> tuple[list[Any], str]:
         raise ValueError("an object whose entries may be rows or columns")
     if kinds == {dict} and (entries if inside != entries else n_entries > n_inside):
         return frame.T.to_dict("records"), "each entry is read as a row"
-    return frame.to_dict("records"), "each entry is read as a column"
+    # As pandas writes them unless told otherwise: nothing else has such names.
+    is_plain = not entries and [*frame.index] == [*map(str, range(max(n_inside, 2)))]
+    return frame.to_dict("records"), "" if is_plain else "each entry is read as a column"
 
 
 def _object(row: Any, where: str) -> Mapping[str, Any]:

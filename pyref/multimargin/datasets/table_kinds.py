@@ -38,6 +38,10 @@ WORD = r"\b\w\w+\b"
 _BEGINS_WITH_NUMBER = re.compile(r"\s*[^\w\s(\[{]{0,3}\s*\d")
 _ONE_NUMBER = re.compile(r"(?:(?<![\d.])[+-])?\d+(?:[.,]\d{3})*(?:[.,]\d+)?")
 _LONGEST_UNIT = 12
+_RANGE = re.compile(
+    r"\D{0,3}\d[\d.,]*\s*[a-z%]{0,2}\s*(?:[-\u2013\u2014]|to|bis)\s*\D?\d[\d.,]*\D*"
+)
+_BOUND = re.compile(r"\s*[<>\u2264\u2265]")
 _VERSION = re.compile(
     r"\s*[vV]?[0-9]+(?:\.[0-9]+)+(?:[-+.]?(?:rc|alpha|beta|dev|a|b)?[.]?[0-9]*)\s*"
 )
@@ -45,7 +49,7 @@ _TWO_POINTS = re.compile(r"\s*(?:[vV][0-9]|[0-9]+\.[0-9]+\.[0-9])")
 # What Prodigy writes beside the labels that it asks about, and names of parts of data.
 _ANSWERS = {"accept", "reject", "ignore"}
 _PARTS = re.compile(
-    "(?:^|.*[^a-z])(?:(train(?:ing)?)|test(?:ing)?|dev|eval|val(?:id|idation)?)(?:[^a-z].*|$)"
+    "(?:^|.*[^a-z])(?:(train(?:ing)?)|test(?:ing)?|dev|eval|val(?:id|idation)?)(?:[^a-z].*|$)|(tr)|te"
 )
 KINDS = ("number", "nominal", "text", "characters")
 """Kinds of features; of the latter two, words and runs of characters count."""
@@ -74,16 +78,12 @@ _CODES = (
         "(?:^|[^a-z])(?:k?folds?|splits?|partition|i[sn]_(?:train|test|validation))(?:[^a-z]|$)",
     ),
     (
-        *("weights of rows", ".+", "weights of rows by the column's name", "--drop"),
-        "(?:^|[^a-z])(?:sample|instance|row|case|survey|frequency)[_ ]?weights?(?:[^a-z]|$)",
-    ),
-    (
         # Of which 1.10 follows 1.9.
         *("versions", r"[0-9]+\.[0-9]+", "versions by the column's name", "--nominal"),
         "(?:^|[^a-z])(?:version|release)(?:[^a-z]|$)",
     ),
-    ("keys", "[0-9]{16,}", "of 16 digits or more, which name the rows", "--drop", ""),
     ("keys", r"\+[0-9]{7,}", "with a plus sign in front, as of telephones", "--drop", ""),
+    ("keys", "[0-9]{16,}", "of 16 digits or more, which name the rows", "--drop", ""),
     (
         "days",
         "(?:19|20)[0-9]{2}(?:(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])|0[1-9]|[1-4][0-9]|5[0-3])",
@@ -126,14 +126,9 @@ class Kind:
 
 
 def kind_of(cells: Cells) -> Kind:
-    """Find the kind of a column."""
-    return (
-        _lists_or_objects(cells)
-        or _numbers(cells)
-        or _dates(cells)
-        or _versions(cells)
-        or _names_or_text(cells)
-    )
+    """Find the kind of a column: that of the first who has an opinion, else names."""
+    names = Kind("nominal", f"{len(cells.texts)} different names, {example_of(cells.texts)}")
+    return next((kind for judge in _JUDGES if (kind := judge(cells))), names)
 
 
 def _asked(name: str, told: str, texts: Sequence[str], proposed: str, more: str = "") -> Kind:
@@ -203,9 +198,6 @@ def _numbers(cells: Cells) -> Kind | None:
         if cells.as_text and cells.other.units is not None:
             told = f"numbers with {cells.other.mark!r} for the decimal mark"
             return _asked("other numbers", told, texts, "--nominal")
-        if cells.with_e is not None and None not in cells.amounts:
-            told = ", with a letter between digits"
-            return _asked("codes", "numbers", [cells.with_e], "--nominal", told)
         return None
     amounts = _but_numbers(cells)
     if not (amounts or cells.as_text):
@@ -288,15 +280,22 @@ def _versions(cells: Cells) -> Kind | None:
     return None
 
 
-def _names_or_text(cells: Cells) -> Kind:
-    texts, n_rows = cells.texts, len(cells.values)
-    count = len(texts)
+def _parts(cells: Cells) -> Kind | None:
+    """Judge parts of data, and the answers that a program writes beside labels."""
+    texts = cells.texts
     if cells.name == "answer" and texts and {*texts} <= _ANSWERS:
         advice = "; leave out rows with others than 'accept'"
         return _asked("answers", "answers of an annotator", texts, "--drop", advice)
-    if 1 < count <= _MANY_NAMES and _are_parts(texts):
+    if 1 < len(texts) <= _MANY_NAMES and _are_parts(texts):
         told, advice = "names of parts of the data", "; fit and measure them apart"
         return _asked("parts of the data", told, texts, "--drop", advice)
+    return None
+
+
+def _text_or_keys(cells: Cells) -> Kind | None:
+    """Judge columns with a different cell in most rows."""
+    texts, n_rows = cells.texts, len(cells.values)
+    count = len(texts)
     told = f"{count} different values in {n_rows} rows"
     if 2 * count > n_rows and count > _A_FEW and is_wordy(texts):
         return _asked("text", told, texts, "--text")
@@ -307,9 +306,19 @@ def _names_or_text(cells: Cells) -> Kind:
         is_key and (n_words == {count} or (cells.as_text and n_words == {0}))
     ):
         return _asked("keys", told, texts, "--drop")
-    dates = sum(kind_of_text(text) is not None for text in texts)
-    if 2 * dates > count:
+    return None
+
+
+def _mixed(cells: Cells) -> Kind | None:
+    """Judge numbers and dates beside something else, in their cells or in others."""
+    texts, count = cells.texts, len(cells.texts)
+    if 2 * sum(kind_of_text(text) is not None for text in texts) > count:
+        told = f"{count} different values in {len(cells.values)} rows"
         return _asked("dates and others", told, texts, "--drop", ", most of them dates")
+    are_bounds = count > 1 and all(map(_BOUND.match, texts))
+    if are_bounds or 3 * sum(_RANGE.fullmatch(text) is not None for text in texts) >= count > 0:
+        # "18-24" beside "65+", as of the answers of a survey.
+        return Kind("nominal", f"{count} ranges of numbers, {example_of(texts)}")
     has_digits = [re.search("[0-9]", text) is not None for text in texts]
     amounts = np.array([of is not None for of in cells.amounts], dtype=bool) & has_digits
     share = cells.counts[amounts].sum() / max(cells.counts.sum(), 1)
@@ -317,19 +326,24 @@ def _names_or_text(cells: Cells) -> Kind:
         told, others = f"numbers in {share:.0%} of its cells", ", and something else in others"
         return _asked("numbers and others", told, texts, "--nominal", others)
     filled = [text for text in texts if not is_nothing(text)]
-    if found := _beside_numbers(cells, len(filled)):
-        if any(n_numbers > 1 for _, n_numbers in found):
-            return _asked("several numbers", "several numbers in a cell", texts, "--drop")
+    found = _beside_numbers(cells, len(filled))
+    if any(n_numbers > 1 for _, n_numbers in found):
+        return _asked("several numbers", "several numbers in a cell", texts, "--drop")
+    if found:
         return _asked("numbers with units", "numbers with units", texts, "--nominal")
-    if _but_numbers(cells) and all(map(_is_numeral, filled)):
+    if _but_numbers(cells) and all(text.strip().isnumeric() for text in filled):
         return _asked("numbers with units", "numbers in other digits", texts, "--nominal")
-    return Kind("nominal", f"{count} different names, {example_of(texts)}")
+    return None
+
+
+# In this order.
+_JUDGES = (_lists_or_objects, _numbers, _dates, _versions, _parts, _text_or_keys, _mixed)
 
 
 def _are_parts(texts: Sequence[str]) -> bool:
     """Return whether texts name parts of data, some of training and some not, or by a word each."""
     found = [part for text in texts if (part := _PARTS.fullmatch(plain_words(text.strip())))]
-    n_of_training = sum(part[1] is not None for part in found)
+    n_of_training = sum(part.lastindex is not None for part in found)
     # "blood test" beside "skin test" is none.
     is_clear = 0 < n_of_training < len(texts) or all(part[0].isalpha() for part in found)
     return len(found) == len(texts) and is_clear
@@ -350,16 +364,6 @@ def _beside_numbers(cells: Cells, n_filled: int) -> list[tuple[str, int]]:
     units = [beside for beside, _ in found]
     are_alike = len({*units}) < len(units) or not any(map(str.isalpha, "".join(units)))
     return found if len(units) > 1 and 2 * len(units) > n_filled and are_alike else []
-
-
-def _is_numeral(text: str) -> bool:
-    """Return whether Python takes a text for a number: 0x1F, 1_000, ½, digits of other scripts."""
-    if text.strip().isnumeric():
-        return True
-    for read in (float, lambda text: int(text, 0)):
-        with suppress(ValueError):
-            return bool(np.isfinite(read(text)))
-    return False
 
 
 def is_wordy(texts: Sequence[str]) -> bool:
@@ -404,10 +408,15 @@ def _is_in_doubt(cells: Cells) -> bool:
     """Return whether "1,234", or "1.234" beside "950", may have more than a thousand."""
     numbers = cells.plain_numbers
     if numbers is None:
+        if len(cells.marks) < 2:
+            return False
         found = zip(cells.texts, cells.amounts, cells.other.amounts, strict=True)
-        return len(cells.marks) == 2 and any(
-            "," in text and by_point != by_comma for text, by_point, by_comma in found
-        )
-    # No program writes three decimals of some numbers and none of others.
-    has_point = np.any(np.floor(numbers) < numbers) and _all_are(_IN_GROUPS, cells)
-    return bool(has_point) and any("." not in text and len(text) > 2 for text in cells.texts)
+        return any("," in text and by_point != by_comma for text, by_point, by_comma in found)
+    if not _all_are(_IN_GROUPS, cells):
+        return False
+    # No program writes three decimals of some numbers and none of others, or needs three where the
+    # last two are 0 in all.
+    with_point = [text for text in cells.texts if "." in text]
+    others = any("." not in text and len(text) > 2 for text in cells.texts)
+    are_round = len(with_point) > 1 and all(text.endswith("00") for text in with_point)
+    return bool(with_point) and (others or are_round)

@@ -1,7 +1,7 @@
 """Warnings of features that leak labels, and of repeated rows."""
 
 import re
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,30 +18,13 @@ _MANY_ROWS = 5
 _HEAD = 100
 # Rows per repetition from which repeated rows are reported.
 _MANY_REPEATED = 10
-# What the name of a column of scores has beside that of a label.
-_OF_SCORES = re.compile(
-    "(?:scores?|conf(?:idences?)?|prob(?:abilit(?:y|ies)|as?|s)?|pred(?:icted|ictions?)?|logits?"
-    "|weights?)",
-    re.IGNORECASE,
-)
 _NUMBER_BEHIND = re.compile(r"(?<=\w)[_ .-][0-9]+$")
 # Of the rows of another that labelled them, most have the same names.
 _MOST = 0.8
-# With fewer rows, a text may recur by chance.
-_MANY_TEXTS = 50
 
 
-def warn_of_leaks(
-    X: Any,
-    Y: NDArray[Any],
-    names: Sequence[str],
-    kinds: Mapping[str, Kind],
-    tags: Sequence[str] = (),
-) -> None:
-    """Warn of features that are named like tags, have the values of labels, or name labels.
-
-    `tags` are the columns of the tags, of which each may have one of scores.
-    """
+def warn_of_leaks(X: Any, Y: NDArray[Any], names: Sequence[str], kinds: Mapping[str, Kind]) -> None:
+    """Warn of features that are named like tags, have the values of labels, or name labels."""
     named = [name for name in names if name in kinds]
     stems = {_NUMBER_BEHIND.sub("", name) for name in names}
     if len(stems) == len(names):
@@ -49,31 +32,22 @@ def warn_of_leaks(
         named += [
             name for name in kinds if (s := _NUMBER_BEHIND.sub("", name)) in stems and s != name
         ]
-    known = {*names, *tags, *(re.sub("[^0-9]", "", t) for t in tags if len(tags) > 1)} - {""}
-    scores = [name for name, kind in kinds.items() if _has_scores(name, kind, known)]
     same = [
         column
         for column, kind in kinds.items()
         if (kind.name == "number" and _is_label(X[column].to_numpy(), Y))
         or (kind.name == "nominal" and _names_labels(X[column], Y, names))
     ]
-    for like, found, least in (("tags", named, 2), ("scores of tags", scores, 1)):
-        if len(found) >= least and not set(found) <= {*same}:
-            warn(
-                f"the features have columns named like {like}, {listed(found)}, which may say "
-                f"which of them apply; leave them out ({option('--drop', found)})"
-            )
+    if len(named) > 1 and not set(named) <= {*same}:
+        warn(
+            f"the features have columns named like tags, {listed(named)}, which may say which of "
+            f"them apply; leave them out ({option('--drop', named)})"
+        )
     if same:
         warn(
             f"the features say which labels apply, or how many, in {listed(same)}; leave out what "
             f"new rows do not have ({option('--drop', same)})"
         )
-
-
-def _has_scores(name: str, kind: Kind, known: Set[str]) -> bool:
-    """Return whether a column is named like the scores of a known name, or of all."""
-    rest = _OF_SCORES.sub("", name).strip(" _-.:")
-    return rest in known - {name} or (rest == "" and kind.name == "vector")
 
 
 def warn_of_repeated_rows(X: Any, Y: NDArray[Any]) -> None:
@@ -82,25 +56,13 @@ def warn_of_repeated_rows(X: Any, Y: NDArray[Any]) -> None:
     if n_tags.max(initial=0) > 1 or len(X) < 2 * _MANY_ROWS:
         return
     n_again = int(np.count_nonzero(X.duplicated()))
-    if _MANY_REPEATED * n_again >= len(X):
+    # With the same tag, too, they are other rows that are alike.
+    n_alike = int(np.count_nonzero(X.assign(**{"": row_hashes(Y)}).duplicated()))
+    if _MANY_REPEATED * n_again >= len(X) and _MANY_REPEATED * n_alike <= n_again:
         warn(
             f"each row has one tag, and {n_again} of {len(X)} have the features of rows before; if "
             "the table has a row for each tag, one_tag_a_row (--one-tag-a-row) names the column "
             "whose value such rows share"
-        )
-
-
-def warn_of_repeated_texts(X: Any, Y: NDArray[Any], kinds: Mapping[str, str]) -> None:
-    """Warn of texts, most of them repeated, some with other labels than before."""
-    texts = X[[feature for feature, kind in kinds.items() if kind in ("text", "characters")]]
-    if not texts.shape[1] or len(X) < _MANY_TEXTS:
-        return
-    n_again = int(texts.duplicated().sum())
-    if 2 * n_again >= len(X) and texts.assign(**{"": row_hashes(Y)}).duplicated().sum() < n_again:
-        warn(
-            f"{n_again} of {len(X)} rows have the text of rows before, some with other labels; if "
-            "several people labelled each text, join their labels, or keep such rows together in "
-            "splits (--group)"
         )
 
 

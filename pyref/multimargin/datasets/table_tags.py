@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import permutations
 from typing import Any
 
@@ -14,8 +14,7 @@ from multimargin.checks.names import listed, quoted
 from multimargin.datasets._reading import MIN_LABEL_CELLS
 from multimargin.datasets.listed_text import is_quoted_list
 from multimargin.datasets.strange_tags import (
-    warn_of_keys_between,
-    warn_of_strange_cells,
+    warn_of_cells_in_quotes,
     warn_of_strange_names,
 )
 from multimargin.datasets.table_cells import (
@@ -42,7 +41,7 @@ from multimargin.datasets.tag_objects import (
 from multimargin.datasets.tag_separators import (
     QUOTE,
     joined,
-    list_tags,
+    list_of_tags,
     pieces_of,
     separator_of,
     split,
@@ -58,6 +57,8 @@ from multimargin.typing import Column, Frame
 # Number of cells in which names may be adjacent by chance.
 _A_FEW = 3
 _MANY_CELLS = 2000
+# The share of the numbers up to the largest that those of classes have.
+_FEW_GAPS = 0.75
 # Numbers that may say that there is none.
 _NONE = {"0", "-1", "99"}
 # How names begin that say so, in several languages.
@@ -68,14 +69,15 @@ _NO = re.compile(
 
 
 @dataclass(frozen=True, eq=False)
-class Tags:
-    """The labels of n rows listed by a column."""
+class Labels:
+    """The labels of n rows, listed by a column or by columns of their own."""
 
-    names: list[str]  # The q tags, sorted, or those that were known
+    names: Sequence[str]  # Of the q labels; of tags sorted, or those that were known
     Y: NDArray[Any]  # (n, q): Label indicator, as floats with NaN where it is unknown
-    separator: str | None  # What stands between two tags; None for lists
-    unknown: Mapping[str, int]  # Number of rows of each tag that is none of the known ones
-    n_rare: int = 0  # Number of tags that are left out, with fewer rows than asked for
+    n_rare: int  # Number of labels that are left out, with fewer rows than asked for
+    separator: str | None = None  # What stands between two tags; None for lists
+    unknown: Mapping[str, int] = field(default_factory=dict)  # Rows of tags not among known ones
+    blank: str | None = None  # What an empty cell of a label is, see `ColumnRoles`
 
 
 def indicator_of_tags(
@@ -85,7 +87,7 @@ def indicator_of_tags(
     *,
     min_count: int = 1,
     rows: NDArray[np.intp] | None = None,
-) -> Tags:
+) -> Labels:
     """Read the tags of a column, or of a frame of several with one tag each.
 
     The column has texts of tags with the separator between them, or lists of tags, also as text.
@@ -129,7 +131,7 @@ def indicator_of_tags(
             )
     taken = set(names)
     unknown = {tag: count for tag, count in counts.items() if count and tag not in taken}
-    return Tags(names, Y, separator, {} if known is None else unknown, n_found - len(names))
+    return Labels(names, Y, n_found - len(names), separator, {} if known is None else unknown)
 
 
 def _one_column(columns: Any) -> Any:
@@ -160,10 +162,10 @@ def tags_of_long_table(frame: Frame, columns: TableColumns) -> Frame:
     """Return a table with one row for each row that has a line for each tag."""
     if columns.one_tag_a_row is None:
         return frame
-    (key,) = chosen_columns(frame, [columns.one_tag_a_row], "one_tag_a_row")
     if columns.tags_column is None:
         raise ValueError("one_tag_a_row is given without tags_column, the column of the tags")
-    (tag,) = chosen_columns(frame, columns.tags_column, "tags_column")
+    key = _one_named(frame, [columns.one_tag_a_row], "one_tag_a_row")
+    tag = _one_named(frame, columns.tags_column, "tags_column")
     codes = numbered_keys(frame[key], "one_tag_a_row")
     tags: list[list[Any]] = [[] for _ in range(codes.max() + 1)]
     for code, cell in zip(codes.tolist(), frame[tag].tolist(), strict=True):
@@ -182,6 +184,17 @@ def tags_of_long_table(frame: Frame, columns: TableColumns) -> Frame:
             )
     rows[tag] = column_of(tags)
     return rows.drop(columns=key)
+
+
+def _one_named(frame: Frame, wanted: str | Sequence[str], argument: str) -> str:
+    """Return the column of a name, which must be one alone."""
+    columns = chosen_columns(frame, wanted, argument)
+    if len(columns) > 1:
+        raise ValueError(
+            f"{argument} is {wanted!r}, the columns {listed(columns)}; expected one for a table "
+            "with a row for each tag (one_tag_a_row)"
+        )
+    return columns[0]
 
 
 def _refuse_marks(cells: Cells, dropped: Sequence[str]) -> None:
@@ -218,7 +231,7 @@ def recurring_tags(column: Column) -> tuple[Counter[str], str | None] | None:
     cells = Cells(str(column.name), column)
     is_listing = any(issubclass(type_, LISTING) for type_ in cells.types)
     in_quotes = any(map(is_quoted_list, cells.texts[:_MANY_CELLS]))
-    if not (is_listing or in_quotes or list_tags(cells.texts, len(column))):
+    if not (is_listing or in_quotes or list_of_tags(cells.texts, len(column))):
         return None
     try:
         with silenced(UserWarning):
@@ -254,8 +267,6 @@ def _listing_of(given: Any, separator: str | None) -> tuple[Listing, str | None]
         found = _of_texts(texts, separator, column.codes, is_plain=is_plain)
         if INDICATOR.issuperset(found.names):
             refuse_indicator([pieces_of(text, separator) for text in texts], column)
-        if separator == ";#":
-            warn_of_keys_between([pieces_of(text, separator) for text in texts], column)
         _warn_of_parts_of_names(found, texts, separator, column)
     is_used = separator is None or any(separator in text for text in texts)
     if len(cells) > 1 and not warn_of_second_separator(
@@ -264,7 +275,9 @@ def _listing_of(given: Any, separator: str | None) -> tuple[Listing, str | None]
         warn_of_texts_beside_lists(lists, column)
     warn_of_strange_names(found.names, column)
     _warn_of_no_label(found, column)
-    warn_of_strange_cells(texts, found.names, column)
+    _warn_of_sums(found, column)
+    if len(texts) > 1:
+        warn_of_cells_in_quotes(texts, column)
     return found, separator
 
 
@@ -313,6 +326,22 @@ def _warn_of_no_label(found: Listing, column: TagCells) -> None:
         column.tell(
             f"has {listed(names)}, beside no other name; if that says that no label applies, leave "
             "such cells empty"
+        )
+
+
+def _warn_of_sums(found: Listing, column: TagCells) -> None:
+    """Warn of numbers, one a row, each of which may stand for several labels: 5 for 1 and 4."""
+    if np.diff(found.ends).max(initial=0) > 1 or not all(map(str.isdecimal, found.names)):
+        return
+    numbers = {int(name) for name in found.names} - {0}
+    powers = {number for number in numbers if not number & (number - 1)}
+    sums = sorted(number for number in numbers - powers if not number & ~sum(powers))
+    # Numbers of classes are without many gaps.
+    have_gaps = len(numbers) < _FEW_GAPS * max(numbers, default=0)
+    if len(powers) > _A_FEW and have_gaps and sums and len(sums) + len(powers) == len(numbers):
+        column.tell(
+            f"has numbers such as {sums[0]}, each read as a name; if they are sums of "
+            f"{listed(sorted(powers))}, one for each label, write names"
         )
 
 

@@ -24,12 +24,13 @@ from multimargin.datasets.table_cells import Cells, numbered_keys
 from multimargin.datasets.table_columns import TableColumns, uses_of_columns
 from multimargin.datasets.table_encoder import make_encoder
 from multimargin.datasets.table_files import frame_of, read_frame, stacked, with_plain_names
-from multimargin.datasets.table_leaks import (
-    warn_of_leaks,
-    warn_of_repeated_rows,
-    warn_of_repeated_texts,
+from multimargin.datasets.table_leaks import warn_of_leaks, warn_of_repeated_rows
+from multimargin.datasets.table_tags import (
+    Labels,
+    frequent,
+    indicator_of_tags,
+    tags_of_long_table,
 )
-from multimargin.datasets.table_tags import frequent, indicator_of_tags, tags_of_long_table
 from multimargin.targets.names import warn_of_lookalikes
 from multimargin.typing import Frame
 
@@ -171,51 +172,65 @@ def table_of(
     if frame.shape[0] == 0:
         raise ValueError("the table has no rows; expected some")
     groups = None if columns.group is None else numbered_keys(frame[uses["group"][0]], "group")
-    min_count = check_integer("min_count", columns.min_count, at_least=1)
-    separator = blank = None
-    unknown: Mapping[str, int] = {}
-    if columns.tags_column is not None:
-        tags = indicator_of_tags(
-            frame[uses["tags_column"]],
-            columns.separator,
-            known_labels,
-            min_count=min_count,
-            rows=rows,
-        )
-        names, Y, n_rare = tags.names, tags.Y, tags.n_rare
-        separator, unknown = tags.separator, tags.unknown
-    else:
-        Y, blank = indicator_of_columns(frame, uses["labels"], columns.blank)
-        counts = np.count_nonzero((Y if rows is None else Y[rows]) == 1, axis=0)
-        kept = frequent(counts.tolist(), min_count)
-        names, Y = [uses["labels"][k] for k in kept], Y[:, kept]
-        warn_of_lookalikes(names, "labels has")
-        n_rare = counts.size - len(kept)
+    labels = _labels_of(frame, columns, uses, known_labels, rows)
     if columns.kinds:
         X = features_of(frame, columns, name)
     else:
-        others = [uses[use] for use in ("labels", "tags_column", "group", "drop") if use in uses]
-        features = frame.drop(columns=[column for used in others for column in used])
-        if features.shape[1] == 0:
-            raise ValueError("no column is left for the features; expected at least one")
-        deciding = features if rows is None else features.iloc[rows]
-        cells = {name: Cells(name, deciding[name], as_text) for name in features.columns}
-        kinds, mark = feature_kinds(cells, uses, columns)
-        columns = TableColumns(
-            tags_column=columns.tags_column,
-            one_tag_a_row=columns.one_tag_a_row,
-            separator=separator,
-            blank=blank,
-            decimal=mark,
-            kinds=kinds,
-        )
-        X = _features(frame, columns, cells if rows is None else {})
-        warn_of_leaks(X, Y, names, kinds, uses["tags_column"])
-        if groups is None:
-            warn_of_repeated_texts(X, Y, columns.features)
-        if columns.tags_column is not None and columns.one_tag_a_row is None:
-            warn_of_repeated_rows(X, Y)
-    return Table(X, Y, tuple(names), columns, name, {}, groups, unknown, n_rare)
+        columns, X = _decided(frame, columns, uses, labels, as_text=as_text, rows=rows)
+    n_rare, unknown = labels.n_rare, labels.unknown
+    return Table(X, labels.Y, tuple(labels.names), columns, name, {}, groups, unknown, n_rare)
+
+
+def _labels_of(
+    frame: Any,
+    columns: TableColumns,
+    uses: Mapping[str, list[str]],
+    known: Sequence[str] | None,
+    rows: NDArray[np.intp] | None,
+) -> Labels:
+    """Read the labels of a table, without those that are rare."""
+    least = check_integer("min_count", columns.min_count, at_least=1)
+    if columns.tags_column is not None:
+        tags = frame[uses["tags_column"]]
+        return indicator_of_tags(tags, columns.separator, known, min_count=least, rows=rows)
+    Y, blank = indicator_of_columns(frame, uses["labels"], columns.blank)
+    counts = np.count_nonzero((Y if rows is None else Y[rows]) == 1, axis=0)
+    kept = frequent(counts.tolist(), least)
+    names = [uses["labels"][k] for k in kept]
+    warn_of_lookalikes(names, "labels has")
+    return Labels(names, Y[:, kept], counts.size - len(kept), blank=blank)
+
+
+def _decided(
+    frame: Any,
+    columns: TableColumns,
+    uses: Mapping[str, list[str]],
+    labels: Labels,
+    *,
+    as_text: bool,
+    rows: NDArray[np.intp] | None,
+) -> tuple[TableColumns, Frame]:
+    """Decide what the other columns hold, and return that and the features."""
+    others = [uses[use] for use in ("labels", "tags_column", "group", "drop") if use in uses]
+    features = frame.drop(columns=[column for used in others for column in used])
+    if features.shape[1] == 0:
+        raise ValueError("no column is left for the features; expected at least one")
+    deciding = features if rows is None else features.iloc[rows]
+    cells = {name: Cells(name, deciding[name], as_text) for name in features.columns}
+    kinds, mark = feature_kinds(cells, uses, columns)
+    decided = TableColumns(
+        tags_column=columns.tags_column,
+        one_tag_a_row=columns.one_tag_a_row,
+        separator=labels.separator,
+        blank=labels.blank,
+        decimal=mark,
+        kinds=kinds,
+    )
+    X = _features(frame, decided, cells if rows is None else {})
+    warn_of_leaks(X, labels.Y, labels.names, kinds)
+    if columns.tags_column is not None and columns.one_tag_a_row is None:
+        warn_of_repeated_rows(X, labels.Y)
+    return decided, X
 
 
 def features_of(frame: Frame, columns: TableColumns, name: str) -> Frame:

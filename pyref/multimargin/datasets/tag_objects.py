@@ -168,42 +168,45 @@ def _n_annotations(objects: Sequence[Mapping[str, Any]]) -> int:
 
 
 def _names_in(cell: Any, others: set[str]) -> list[Any]:
-    """Return the names in a cell; names of an object whose number is below 0.5 are others."""
+    """Return the names in a cell; those that do not apply, by a number below 0.5, are others."""
     if isinstance(cell, Mapping):
-        marks = {key: value for key, value in cell.items() if not is_missing(value)}
-        key = _key_of_name(marks)
-        if key in ("id", "value") or (key is not None and not _are_marks(marks.values())):
-            return _names_in(marks[key], others)
-        if not _are_marks(marks.values()):
-            raise TypeError(quoted(cell))
-        others |= set(marks)
-        return [key for key, value in marks.items() if float(value) >= 0.5]
+        return _names_in_object(cell, others)
     if isinstance(cell, LISTING):
-        items = list(cell)
-        lists = tuple(type_ for type_ in LISTING if type_ is not Mapping)
-        wrong = [item for item in items if is_missing(item) or isinstance(item, lists)]
-        if wrong:
-            raise TypeError(quoted(wrong[0]))
-        found: list[Any] = []
-        for item in items:
-            if not isinstance(item, Mapping):
-                found.append(item)
-                continue
-            if any(item.get(key) in values for key, values in _WITHDRAWN.items()):
-                continue
-            names = _names_in(_annotation(item), others)
-            written = [as_written(item[key]) for key in _SCORES if not is_blank(item.get(key))]
-            scores = [float(score) if is_number(score) else np.inf for score in written]
-            if not _are_marks(scores):
-                raise TypeError(f"{quoted(item)}, whose score is not from 0 to 1,")
-            if scores and float(scores[0]) < 0.5:
-                others |= set(map(as_written, names))
-            else:
-                found += names
-        return found
+        return [name for item in list(cell) for name in _names_in_item(item, others)]
     if isinstance(cell, str) and _UNREAD_LIST.match(cell):
         raise TypeError(quoted(cell))
     return [] if is_blank(cell) else [cell]
+
+
+def _names_in_object(one: Mapping[str, Any], others: set[str]) -> list[Any]:
+    """Return the names under one of the usual keys, or keys that are names with a number each."""
+    filled = {key: value for key, value in one.items() if not is_missing(value)}
+    key, are_marks = _key_of_name(filled), _are_marks(filled.values())
+    if key in ("id", "value") or (key is not None and not are_marks):
+        return _names_in(filled[key], others)
+    if not are_marks:
+        raise TypeError(quoted(one))
+    others |= set(filled)
+    return [name for name, mark in filled.items() if float(mark) >= 0.5]
+
+
+def _names_in_item(item: Any, others: set[str]) -> list[Any]:
+    """Return the names of an item of a list, none if it is withdrawn or has a low score."""
+    if is_missing(item) or (isinstance(item, LISTING) and not isinstance(item, Mapping)):
+        raise TypeError(quoted(item))
+    if not isinstance(item, Mapping):
+        return [item]
+    if any(item.get(key) in values for key, values in _WITHDRAWN.items()):
+        return []
+    names = _names_in(_annotation(item), others)
+    written = [as_written(item[key]) for key in _SCORES if not is_blank(item.get(key))]
+    scores = [float(score) if is_number(score) else np.inf for score in written]
+    if not _are_marks(scores):
+        raise TypeError(f"{quoted(item)}, whose score is not from 0 to 1,")
+    if scores and scores[0] < 0.5:
+        others |= set(map(as_written, names))
+        return []
+    return names
 
 
 def _annotation(item: Mapping[str, Any]) -> Any:

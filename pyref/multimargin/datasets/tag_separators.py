@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from unicodedata import category
@@ -28,8 +28,10 @@ _OF_MARKS = {"Pc", "Pd", "Po", "Sm", "Sk"}
 # The least share of the pieces of cells with a separator that occur in other cells, too.
 _RECURRING, _OFTEN_RECURRING = 0.5, 0.75
 QUOTE = '"'
-# Distinct cells from which a separator is found.
-_MANY_CELLS = 2000
+# All kinds of punctuation and signs but quotes.
+_OF_SEPARATORS = {"Pc", "Pd", "Ps", "Pe", "Po", "Sc", "Sm", "Sk", "So"}
+# Distinct cells from which a separator is found; of a few, one that has it says so.
+_MANY_CELLS, _A_FEW = 2000, 5
 _BETWEEN = re.compile(r"(?<=[^\W_])[\W_]+(?=[^\W_])")
 # A letter, or an emoji, which a selector may follow.
 _SIGN = re.compile(r".\ufe0f?")
@@ -116,11 +118,11 @@ def _candidates(cells: Collection[str]) -> dict[str, bool]:
     counts = Counter(
         mark for cell in cells for mark in set(cell) if not mark.isalnum() and not mark.isspace()
     )
-    often = [mark for mark, count in counts.items() if 2 * count > len(cells)]
+    often = [m for m, count in counts.items() if 2 * count > len(cells) or len(cells) <= _A_FEW]
     others = {
         mark: all(cell.startswith(mark) for cell in cells)
         for mark in sorted(often)
-        if category(mark)[0] in "PS" and mark not in _OF_NAMES and mark not in SEPARATORS
+        if category(mark) in _OF_SEPARATORS and mark not in _OF_NAMES and mark not in SEPARATORS
     }
     words = [cell.split() for cell in cells]
     at_ends = {word for of in words for word in (*of[:1], *of[-1:])}
@@ -130,12 +132,16 @@ def _candidates(cells: Collection[str]) -> dict[str, bool]:
     return SEPARATORS | between | others
 
 
-def list_tags(texts: Sequence[str], n_rows: int) -> bool:
-    """Return whether texts list names that recur in other combinations, a separator between."""
+def list_of_tags(texts: Sequence[str], n_rows: int) -> str | None:
+    """Return one of the texts if they list names that recur in other combinations."""
     cells = {text.strip() for text in texts[:_MANY_CELLS]}
-    # Blanks stand between words, too.
-    found = [_evidence(cells, separator) for separator in _candidates(cells) if separator != " "]
-    return any(of.cells > 1 and _is_likely(of, False, n_rows) for of in found)
+    for separator in _candidates(cells):
+        of = _evidence(cells, separator)
+        # Of parts of names there are as many as of names; and blanks stand between words, too.
+        are_fewer = of.n_tags < len(cells) or of.cells == len(cells)
+        if separator != " " and of.cells > 1 and are_fewer and _is_likely(of, False, n_rows):
+            return next(text for text in texts if separator in text.strip(separator))
+    return None
 
 
 def separator_of(texts: Sequence[str], given: str | None, name: str) -> str:
@@ -152,39 +158,44 @@ def separator_of(texts: Sequence[str], given: str | None, name: str) -> str:
     strong = _candidates(cells)
     found = {other: _evidence(cells, other) for other in strong}
     likely = [o for o, is_strong in strong.items() if _is_likely(found[o], is_strong, len(cells))]
-    if (
-        given is None
-        and has_wanted
-        and not any(
-            found[other].n_tags < found[","].n_tags and found[other].share >= found[","].share
-            for other in likely
-        )
-    ):
-        return wanted
+    head = f"tags_column: no cell of {name!r} has the separator {wanted!r}"
+    if has_wanted:
+        head = f"tags_column: cells of {name!r} have commas, but not between tags"
+        n_tags, share = found[","].n_tags, found[","].share
+        if not any(found[o].n_tags < n_tags and found[o].share >= share for o in likely):
+            return wanted
     # Blanks stand in names, too.
     best = max(
         likely,
         key=lambda other: (other != " ", found[other].share, -found[other].n_tags),
         default=None,
     )
-    head = f"tags_column: no cell of {name!r} has the separator {wanted!r}"
     if best is not None and given is None:
-        if has_wanted:
-            head = f"tags_column: cells of {name!r} have commas, but not between tags"
         told = f"{best!r} is used as the separator, which gives {found[best].n_tags} different tags"
         warn(f"{head}; {told}")
         return best
-    seen = [
-        other
-        for other, is_strong in strong.items()
-        if 2 * found[other].cells > len(cells) or (is_strong and found[other].cells)
-    ]
-    seen.sort(key=lambda other: (-found[other].share, found[other].n_tags))
-    maybe = best or (seen[0] if seen else _recurring_between(cells))
+    maybe = best or _seen_between(found, strong, cells) or _recurring_between(cells)
     if maybe is not None:
         example = next((cell for cell in cells if maybe in cell), cells[0])
         warn(f"{head}, so each is one tag, such as {quoted(example)}; is {maybe!r} the separator?")
     return wanted
+
+
+def _seen_between(
+    found: Mapping[str, _Evidence], strong: Mapping[str, bool], cells: Collection[str]
+) -> str | None:
+    """Return the best of the separators that hardly have another use, or are in most cells.
+
+    Of a few cells one is enough, unless names have such, too: blanks, and usual ones.
+    """
+    few = {o for o, of in found.items() if o != " " and (o not in SEPARATORS or of.share > 0.0)}
+    seen = [
+        other
+        for other, of in found.items()
+        if 2 * of.cells > len(cells)
+        or (of.cells and (strong[other] or (len(cells) <= _A_FEW and other in few)))
+    ]
+    return min(seen, key=lambda o: (-found[o].share, found[o].n_tags), default=None)
 
 
 def _recurring_between(cells: Collection[str]) -> str | None:

@@ -84,7 +84,8 @@ def is_missing(value: object) -> bool:
 
 def is_blank(value: object) -> bool:
     """Return whether a cell has no value, or a text of blanks."""
-    return is_missing(value) or (isinstance(value, str) and not value.strip())
+    # Most cells are texts.
+    return not value.strip() if isinstance(value, str) else is_missing(value)
 
 
 def column_of(cells: Iterable[object]) -> NDArray[np.object_]:

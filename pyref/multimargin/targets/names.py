@@ -18,9 +18,10 @@ if TYPE_CHECKING:
 # letters and emojis, are removed only at the ends.
 _INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]")
 _BLANK_ENDS = re.compile("^[\\s\u200c\u200d]+|[\\s\u200c\u200d]+$")
-# "1. red", "#red", and "and red" of "blue, and red".
+# "1. red", "#red", and "and red" of "blue, and red"; but neither "-1" nor "<5".
 _IN_FRONT = re.compile(
-    r"^(?:\[.?\]\s*|\(?[0-9]{1,3}[.):]\s+|(?:and|or|not?|und|oder|et|ou|y|e)\s+|[^\w+]+)(?=\w)"
+    r"^(?:\[.?\]\s*|\(?[0-9]{1,3}[.):]\s+|(?:and|or|und|oder|et|ou|y|e)\s+"
+    r"|(?![-<>=\u2264\u2265]+\s*[0-9])[^\w+]+)(?=\w)"
 )
 _SHOWN = 4
 
@@ -65,7 +66,7 @@ def warn_of_lookalikes(names: Iterable[str], what: str) -> None:
     alike: dict[str, list[str]] = {}
     for name in names:
         plain = _IN_FRONT.sub("", normalize("NFKC", name).casefold())
-        plain = re.sub(r"(?<=\w)[^\w+#-]+$|[\s_]+|-(?!$)", "", plain)
+        plain = re.sub(r"(?<=\w)[^\w+#-]+$|[\s_]+|(?<=.)-(?!$)", "", plain)
         if re.fullmatch(r"[0-9]+(?:\.0*)?", plain):
             # As in a column of whole numbers with missing values in one of several files.
             plain = re.sub(r"^0+(?=[0-9])|\.0*$", "", plain)
