@@ -8,7 +8,7 @@ N ?= 1000
 SEED ?= 0
 BASE ?= origin/main
 # Bytecode, by all cores; pip would write it by one, and is told not to.
-COMPILED = $(BIN)/python -m compileall -qq -j 0 $(VENV)/lib || true
+COMPILED = $(BIN)/python -m compileall -qq -j 0 $(VENV)/lib pyref || true
 
 # numpy 2.0 has no wheel for Python 3.13 and later.
 OLDEST_PYTHON ?= python3.11

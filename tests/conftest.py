@@ -4,6 +4,7 @@ import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 # The workers of a run in parallel share the cores: further threads of their libraries would spin
 # while they wait for each other. What threads change is tested where their number is set.
@@ -21,6 +22,14 @@ os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
 def pytest_configure() -> None:
     """Let SIGINT reach child processes: background jobs of a shell ignore it and hand that on."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Give each worker a row of neighbours: what they share is made by one of them."""
+    from xdist.scheduler import WorkStealingScheduling
+
+    return WorkStealingScheduling(config, log)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -41,8 +50,10 @@ def one_gigabyte() -> Iterator[None]:
     resource.setrlimit(resource.RLIMIT_AS, before)
 
 
-@pytest.fixture
-def few_trees(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the trees of a stack be few, where nothing depends on how good it is."""
+@pytest.fixture(autouse=True)
+def few_trees(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the trees of a stack be few, unless something depends on how good it is."""
+    if request.node.get_closest_marker("many_trees"):
+        return
     for name in ("_TREES", "_TREES_OF_LABELS", "_TREES_OF_MANY", "_BOOSTED"):
         monkeypatch.setattr(f"multimargin.blocks.by_name.{name}", 4)

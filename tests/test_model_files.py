@@ -37,8 +37,6 @@ from tests.support.cases import case
 from tests.support.files import signed
 from tests.support.subsets import first_fast
 
-pytestmark = pytest.mark.usefixtures("few_trees")
-
 pd = pytest.importorskip("pandas")
 
 DATA = load_digit_attributes()

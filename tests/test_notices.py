@@ -9,8 +9,6 @@ from multimargin import LLSF, MLRL, LabelRankerCV, RankSVM
 from multimargin.measures import auc_macro
 from tests.support.problems import noisy_linear_problem
 
-pytestmark = pytest.mark.usefixtures("few_trees")
-
 
 def test_warnings_name_the_line_of_the_caller():
     X, Y = noisy_linear_problem(0, 60, 4, 3)

@@ -33,14 +33,14 @@ from multimargin.tuning import LazySearchCV
 from tests.support.problems import noisy_linear_problem
 
 pytestmark = [
-    pytest.mark.usefixtures("few_trees"),
     pytest.mark.filterwarnings("ignore::UserWarning"),
 ]
 
 X, Y = noisy_linear_problem(0, 90, 5, 4, cut=0.3)
 UNKNOWN = np.where(np.random.default_rng(0).random(Y.shape) < 0.1, np.nan, Y)
 inner = RankLSVM(kernel="linear", random_state=0)
-RANKER = LabelRankerCV([1.0, 10.0], gamma="scale", n_jobs=3, random_state=0)
+RANKER = LabelRankerCV([1.0, 10.0], gamma="scale", cv=2, n_jobs=3, random_state=0)
+RANKER.set_params(loss="squared_hinge", class_weight=None, top_k=None)
 
 CALLS = {
     "label ranker": lambda: RANKER.fit(X, Y).predict_proba(X),
@@ -72,7 +72,7 @@ def state():
 def test_filters_threads_and_locale(name):
     with ThreadpoolController().limit(limits=2, user_api="blas"), parallel_config("threading"):
         before = state()
-        for _ in range(3):
+        for _ in range(2):
             CALLS[name]()
             assert state() == before
 
@@ -81,7 +81,7 @@ def test_calls_from_several_threads():
     """The user's own threads, each with a call of its own."""
     with ThreadpoolController().limit(limits=2, user_api="blas"):
         before = state()
-        for _ in range(3):
+        for _ in range(2):
             threads = [threading.Thread(target=CALLS[name]) for name in ("label ranker", "rbf")]
             for thread in threads:
                 thread.start()

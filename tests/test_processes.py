@@ -13,8 +13,8 @@ import numpy as np
 from multimargin import RankSVM
 
 random = np.random.default_rng(0)
-X = random.normal(size=(600, 50))
-Y = (X[:, :4] + random.normal(size=(600, 4)) > 0.5).astype(int)
+X = random.normal(size=(200, 20))
+Y = (X[:, :4] + random.normal(size=(200, 4)) > 0.5).astype(int)
 model = RankSVM(C=0.1, gamma=0.01, n_jobs=2, random_state=0).fit(X, Y)
 before = model.label_scores(X)
 child = os.fork()

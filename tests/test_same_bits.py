@@ -34,7 +34,6 @@ from multimargin.thresholds import FeaturesThreshold
 from tests.support.problems import noisy_linear_problem
 
 pytestmark = [
-    pytest.mark.usefixtures("few_trees"),
     pytest.mark.filterwarnings("ignore"),
 ]
 
@@ -65,7 +64,7 @@ MODELS = {
     "logistic": LabelLogistic(),
     "neighbours": LabelNeighbours(),
     "boosting": LabelBoosting(5, max_samples=30, **SEED),
-    "LabelRankerCV": LabelRankerCV([1.0, 10.0], threshold="samples", **SEED),
+    "LabelRankerCV": LabelRankerCV([1.0], threshold="samples", cv=2, class_weight=None, **SEED),
 }
 
 

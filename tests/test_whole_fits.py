@@ -29,7 +29,6 @@ from multimargin.whole_fits import is_whole, whole_or_unchanged
 from tests.support.problems import noisy_linear_problem
 
 pytestmark = [
-    pytest.mark.usefixtures("few_trees"),
     pytest.mark.filterwarnings("ignore::UserWarning"),
 ]
 
@@ -45,7 +44,7 @@ ESTIMATORS = [
     WithOneClassLabels(MultiOutputClassifier(LogisticRegression())),
     CalibratedClassifier(inner, cv=2),
     ThresholdedClassifier(inner, cv=2),
-    LabelRankerCV([1.0], kernel="linear", loss="squared_hinge", cv=2, random_state=0),
+    LabelRankerCV([1.0], kernel="linear", loss="squared_hinge", cv=2, stack=["linear"]),
     LabelSpecificBinaryRelevance(),
     LabelSpecificClassifierChain(),
     LabelForest(2, random_state=0),

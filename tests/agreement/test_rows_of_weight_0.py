@@ -62,7 +62,6 @@ from multimargin.thresholds import (
 from tests.support.subsets import fast_only
 
 pytestmark = [
-    pytest.mark.usefixtures("few_trees"),
     pytest.mark.filterwarnings("ignore"),
 ]
 

@@ -13,8 +13,6 @@ from multimargin.blocks import (
 )
 from tests.support.problems import noisy_linear_problem
 
-pytestmark = pytest.mark.usefixtures("few_trees")
-
 BLOCKS = [
     LabelForest(20, random_state=0),
     LabelForest(20, n_projections=3, random_state=0),

@@ -17,8 +17,6 @@ from multimargin.measures import micro_f1
 from multimargin.tuning import MultilabelStratifiedKFold
 from tests.estimators.test_label_ranker import problem
 
-pytestmark = pytest.mark.usefixtures("few_trees")
-
 QUICK = {"loss": "squared_hinge", "class_weight": None, "top_k": None, "random_state": 0}
 
 

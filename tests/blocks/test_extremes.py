@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy.special import expit, logit
 from sklearn.base import clone
+from sklearn.pipeline import FeatureUnion, make_pipeline
 
 from multimargin import CalibratedClassifier, RankLSVM, load_model, save_model
 from multimargin.blocks import (
@@ -86,21 +87,26 @@ def neighbours_by_formula(model, X, Y, weights, X_new):
     return np.array(found)
 
 
-def answers(block, X, Y, weights, X_new, folder):
-    """Probabilities by the block itself, by a model file, and by an ONNX file around it."""
-    block = clone(block).fit(X, Y, weights)
-    yield block.predict_proba(X_new)
-    save_model(block, folder / "block")
-    yield load_model(folder / "block").predict_proba(X_new)
+def answers(blocks, X, Y, weights, X_new, folder):
+    """Probabilities by the blocks themselves, by a model file, and by an ONNX file of all."""
+    blocks = [clone(block).fit(X, Y, weights) for block in blocks]
+    named = [(f"odds {k}", block) for k, block in enumerate(blocks)]
+    # A file holds a classifier, and what comes before it.
+    save_model(make_pipeline(FeatureUnion(named), blocks[0]), folder / "blocks")
     from multimargin.onnx.blocks import add_block
     from multimargin.onnx.graph import Given, Graph
 
     given = Given(X.shape[1], False)
     graph = Graph(given)
-    node = add_block(graph, block, given)
-    content = graph.model({"odds": (node, np.float64, Y.shape[1])}, {"multimargin": "0"})
+    outputs = {
+        name: (add_block(graph, block, given), np.float64, Y.shape[1]) for name, block in named
+    }
+    content = graph.model(outputs, {"multimargin": "0"})
     session = onnxruntime.InferenceSession(content.SerializeToString())
-    yield expit(session.run(None, {"X": X_new})[0])
+    stored = load_model(folder / "blocks")[0].transformer_list
+    exported = session.run([name for name, _ in named], {"X": X_new})
+    for block, (_, again), odds in zip(blocks, stored, exported, strict=True):
+        yield block.predict_proba(X_new), again.predict_proba(X_new), expit(odds)
 
 
 @pytest.mark.parametrize("weights", WEIGHTS)
@@ -109,11 +115,12 @@ def test_neighbours(tmp_path, data, weights):
     X = DATA[data]
     Y, given = labels(len(X)), WEIGHTS[weights](len(X))
     X_new = np.vstack([X[::7], X[:2] + 0.5 * X.std(axis=0)])
-    for metric in ("euclidean", "cosine"):
-        block = LabelNeighbours(7, metric=metric)
+    blocks = [LabelNeighbours(7, metric=metric) for metric in ("euclidean", "cosine")]
+    every = answers(blocks, X, Y, given, X_new, tmp_path)
+    for block, found in zip(blocks, every, strict=True):
         expected = neighbours_by_formula(block, X, Y, given, X_new)
-        for found in answers(block, X, Y, given, X_new, tmp_path):
-            np.testing.assert_allclose(found, expected, atol=1e-5)
+        for probabilities in found:
+            np.testing.assert_allclose(probabilities, expected, atol=1e-5)
 
 
 @pytest.mark.parametrize("weights", WEIGHTS)
@@ -121,14 +128,15 @@ def test_neighbours(tmp_path, data, weights):
 def test_forests_and_logistic_regressions(tmp_path, data, weights):
     X = DATA[data]
     Y, given = labels(len(X)), WEIGHTS[weights](len(X))
-    for block in (
+    blocks = [
         LabelForest(3, random_state=0),
         LabelBoosting(3, min_samples_leaf=2, random_state=0),
         LabelLogistic(),
         LabelLogistic(class_weight="balanced"),
         LabelDiscriminant(),
-    ):
-        own, stored, exported = answers(block, X, Y, given, X, tmp_path)
+    ]
+    every = answers(blocks, X, Y, given, X, tmp_path)
+    for block, (own, stored, exported) in zip(blocks, every, strict=True):
         assert np.isfinite(own).all()
         np.testing.assert_array_equal(stored, own)
         own = np.clip(own, 0.01, 0.99) if isinstance(block, LabelForest) else own

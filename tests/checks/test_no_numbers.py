@@ -11,8 +11,6 @@ from multimargin.baselines import WithOneClassLabels
 from multimargin.methods import BASELINES, METHODS
 from tests.support.problems import noisy_linear_problem
 
-pytestmark = pytest.mark.usefixtures("few_trees")
-
 X, Y = noisy_linear_problem(0, 30, 2, 3, noise=0.0, cut=0.0)
 HOURS = pd.to_timedelta(np.arange(1, 31), unit="h")
 MODELS = [method.make() for method in (METHODS | BASELINES).values()]

@@ -235,13 +235,14 @@ def test_bad_labels_for_margins(estimator):
         model.margins(X, 2 * Y - 1)
 
 
-@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("ranker", [RankSVM(kernel="poly"), LabelRankerCV([1.0], kernel="poly")])
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_new_rows_whose_scores_overflow_are_named(ranker, kind):
+def test_new_rows_whose_scores_overflow_are_named(ranker):
     model = clone(ranker).fit(X, Y)
     rows = X[:5].copy()
     rows[3, 0] = 1e120
-    for method in ("label_scores", "decision_function", "predict"):
+    for method, kind in product(
+        ("label_scores", "decision_function", "predict"), (np.asarray, sparse.csr_array)
+    ):
         with pytest.raises(ValueError, match="X has numbers in row 3 that are so large"):
             getattr(model, method)(kind(rows))

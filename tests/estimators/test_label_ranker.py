@@ -32,8 +32,6 @@ from multimargin.tuning import MultilabelStratifiedKFold
 from tests.support.cases import case
 from tests.support.problems import noisy_linear_problem
 
-pytestmark = pytest.mark.usefixtures("few_trees")
-
 QUICK = {"loss": "hinge", "class_weight": None, "top_k": None, "stack": None, "random_state": 0}
 
 
@@ -390,7 +388,7 @@ def scored(columns):
         draws = np.random.default_rng(0)
         X = np.hstack([X, draws.normal(size=(150, 594)) * (draws.random((150, 594)) < 0.02)])
     X = X.astype(np.float32).astype(np.float64)
-    model = LabelRankerCV([1.0], **{**QUICK, "stack": "auto"}).fit(X, y)
+    model = LabelRankerCV([1.0], **{**QUICK, "stack": "auto", "cv": 2}).fit(X, y)
     return X, y, model, model.label_scores(X)
 
 
@@ -420,7 +418,7 @@ def test_the_unit_of_the_features_does_not_matter_to_a_stack(n_relevant):
     # With few relevant rows there is a linear classifier.
     y[:, n_relevant:] = 0
     y[: 90 if n_relevant == 1 else 0] = 0
-    model = LabelRankerCV([10.0], kernel="rbf", random_state=0)
+    model = LabelRankerCV([10.0], kernel="rbf", cv=2, random_state=0)
     model.set_params(loss="squared_hinge", class_weight=None, top_k=None)
     expected = model.fit(X, y).best_score_
     for unit in (1e-120, 1e-40, 1e-9, 1e31, 1e60, 1e140):

@@ -15,8 +15,6 @@ from sklearn.neighbors import KNeighborsClassifier
 import multimargin
 import multimargin.estimators
 
-pytestmark = pytest.mark.usefixtures("few_trees")
-
 NONSENSE: dict[str, Any] = {
     "nan": float("nan"),
     "inf": float("inf"),

@@ -75,8 +75,8 @@ ESTIMATORS = [
         CalibratedClassifier(RankLSVM(random_state=0), cv=2),
         LabelLogistic(),
         LabelNeighbours(3),
-        LabelForest(10, random_state=0),
-        LabelBoosting(10, random_state=0),
+        LabelForest(4, random_state=0),
+        LabelBoosting(4, random_state=0),
     )
 ]
 

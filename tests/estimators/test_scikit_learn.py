@@ -1,6 +1,7 @@
 """scikit-learn's checks: all of them on each base class, a part on variants and baselines."""
 
 import warnings
+from functools import cache
 
 import pytest
 from sklearn.base import clone
@@ -24,11 +25,11 @@ from multimargin import (
 from multimargin.methods import METHODS
 from multimargin.tuning import LazySearchCV
 
-pytestmark = pytest.mark.usefixtures("few_trees")
-
 # The default tries twelve settings in each of the checks.
 OTHERS = {"label-ranker": LabelRankerCV([10.0], threshold=0.5, cv=2, random_state=0)}
 OTHERS["label-ranker"].set_params(kernel="linear", loss="hinge", class_weight=None, top_k=None)
+# The checks of trees and of neighbours are those of their blocks.
+OTHERS["label-ranker"].set_params(stack=["linear"])
 MADE = [OTHERS.get(name, method.make()) for name, method in METHODS.items()]
 # One base class, whose checks are those of Rank-SVM.
 FAMILY = [model for model in MADE if isinstance(model, RankLSVM | RankCVM | MLODM | RankSVMz)]
@@ -135,7 +136,7 @@ def cases(estimators, *, first, others):
         *cases(OTHER_CLASSES, first=True, others=True),
         *cases(VARIANTS, first=True, others=False),
     ],
-    **parametrize_with_checks(ESTIMATORS).kwargs,
+    ids=cache(parametrize_with_checks(ESTIMATORS).kwargs["ids"]),
 )
 @pytest.mark.filterwarnings(r"ignore:LLSF ended \(slow\)")
 @pytest.mark.filterwarnings("ignore:y has labels of one class only")

@@ -15,8 +15,6 @@ from multimargin.features.views import Views
 from multimargin.measures import ranking_average_precision
 from multimargin.onnx import export
 
-pytestmark = pytest.mark.usefixtures("few_trees")
-
 MEASURED, NAMES = 4, 700
 
 
@@ -35,7 +33,7 @@ def mixed(n: int = 300, seed: int = 0) -> tuple[sparse.csr_array, Any]:
 
 
 def model(**options: Any) -> LabelRankerCV:
-    quick = {"loss": "hinge", "class_weight": None, "top_k": None, "random_state": 0}
+    quick = {"loss": "hinge", "class_weight": None, "top_k": None, "cv": 2, "random_state": 0}
     return LabelRankerCV([1.0], **{**quick, **options})
 
 

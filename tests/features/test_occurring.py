@@ -28,7 +28,6 @@ from multimargin.features.occurring import occurring_columns
 from multimargin.onnx import export
 
 pytestmark = [
-    pytest.mark.usefixtures("few_trees"),
     pytest.mark.filterwarnings("ignore"),
 ]
 

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from multimargin import LLSF, MLRL, LabelRankerCV, RankSVM, explain, load_model, save_model
@@ -93,21 +94,20 @@ def test_forms_scale_dense_columns_of_other_scales_alone() -> None:
     assert Views(dense=False, scaling=True).fit(text).ranges_ == [None]
 
 
-@pytest.mark.usefixtures("few_trees")
 def test_models_do_not_depend_on_the_units_of_the_columns() -> None:
     features, y = problem()
-    expected = LabelRankerCV([1.0], scaling=True, random_state=0).fit(features, y)
+    quick = LabelRankerCV([1.0], kernel="linear", class_weight=None, cv=2, random_state=0)
+    expected = clone(quick).set_params(scaling=True).fit(features, y)
     assert expected.scaled_
     for far in (features * SCALES, features * SCALES - 3 * SCALES):
-        found = LabelRankerCV([1.0], random_state=0).fit(far, y)
+        found = clone(quick).fit(far, y)
         assert found.best_params_ == expected.best_params_
         np.testing.assert_allclose(
             found.predict_proba(far), expected.predict_proba(features), atol=1e-6
         )
-    assert not LabelRankerCV([1.0], random_state=0).fit(features, y).scaled_
+    assert not quick.fit(features, y).scaled_
 
 
-@pytest.mark.usefixtures("few_trees")
 @pytest.mark.filterwarnings("ignore:The best C")
 @pytest.mark.parametrize("columns", [5, 600])
 def test_models_do_not_depend_on_the_unit_of_all_columns(columns: int, tmp_path: Path) -> None:
@@ -115,7 +115,7 @@ def test_models_do_not_depend_on_the_unit_of_all_columns(columns: int, tmp_path:
     random = np.random.default_rng(0)
     features = 20.0 * random.normal(size=(80, columns))
     y = (features[:, :5] @ random.normal(size=(5, 4)) > 5.0).astype(int)
-    options = {"kernel": "linear", "loss": "squared_hinge", "random_state": 0}
+    options = {"kernel": "linear", "loss": "squared_hinge", "cv": 2, "random_state": 0}
     model = LabelRankerCV(3, **options).fit(features, y)
     expected = model.predict_proba(features)
     assert model.scaled_
@@ -136,7 +136,6 @@ def test_models_do_not_depend_on_the_unit_of_all_columns(columns: int, tmp_path:
         assert not LabelRankerCV(**{"Cs": 1} | options | given).fit(features, y).scaled_
 
 
-@pytest.mark.usefixtures("few_trees")
 def test_amounts_beside_sparse_columns_of_ones_do_not_fill_the_rows(tmp_path: Path) -> None:
     runtime = pytest.importorskip("onnxruntime")
     random = np.random.default_rng(0)
@@ -146,7 +145,9 @@ def test_amounts_beside_sparse_columns_of_ones_do_not_fill_the_rows(tmp_path: Pa
 
     def fitted(unit: float) -> tuple[Any, Any]:
         X = sparse.hstack([ones, sparse.csr_array(unit * amounts)], format="csr")
-        return LabelRankerCV(1, views=None, random_state=0).fit(X, y.astype(int)), X
+        return LabelRankerCV(1, views=None, cv=2, loss="hinge", random_state=0).fit(
+            X, y.astype(int)
+        ), X
 
     model, X = fitted(2.0**10)
     assert model.scaled_
@@ -172,7 +173,6 @@ def test_units_of_extreme_columns() -> None:
     assert np.isfinite(Views(unit_variance=True).fit_transform(X)).all()
 
 
-@pytest.mark.usefixtures("few_trees")
 def test_rows_of_no_weight_have_no_part_in_ranges() -> None:
     features, y = problem()
     far = np.vstack([features * SCALES, np.full(5, 1e145)])
@@ -184,7 +184,6 @@ def test_rows_of_no_weight_have_no_part_in_ranges() -> None:
         np.testing.assert_array_equal(one, other)
 
 
-@pytest.mark.usefixtures("few_trees")
 @pytest.mark.parametrize("unit_length", ["auto", True])
 def test_scaled_models_are_stored_exported_and_explained(tmp_path: Path, unit_length: Any) -> None:
     runtime = pytest.importorskip("onnxruntime")

@@ -20,11 +20,9 @@ from multimargin.measures import ranking_average_precision
 from multimargin.onnx import export
 from multimargin.tuning import MultilabelStratifiedKFold
 
-pytestmark = pytest.mark.usefixtures("few_trees")
-
 WORDS = ["edit", "play", "draw", "sound", "image", "game", "map", "code", "text", "chat"]
 NUMBERS = ["size", "age", "price"]
-QUICK = {"loss": "hinge", "class_weight": None, "top_k": None, "random_state": 0}
+QUICK = {"loss": "hinge", "class_weight": None, "top_k": None, "cv": 2, "random_state": 0}
 
 
 def tables(n: int = 120, seed: int = 0) -> tuple[pd.DataFrame, Any]:
@@ -245,13 +243,12 @@ def test_without_a_calibration_nothing_weighs_views() -> None:
     assert model(calibration=False, views=views()[:1]).fit(X, y).predict(X).shape == y.shape
 
 
-@pytest.mark.parametrize("kind", ["constant", "zeros"])
-def test_a_view_without_information_does_no_harm(kind: str) -> None:
-    X, y = tables(200)
-    found = model(views=[*views(), ("odd", Strange(kind), ["size"])]).fit(X, y)
-    alone = model().fit(X, y)
-    values = [ranking_average_precision(y, one.label_scores(X)) for one in (found, alone)]
-    assert values[0] > values[1] - 0.01
+def test_a_view_without_information_does_no_harm() -> None:
+    X, y = tables()
+    alone = ranking_average_precision(y, model().fit(X, y).label_scores(X))
+    for kind in ("constant", "zeros"):
+        found = model(views=[*views(), ("odd", Strange(kind), ["size"])]).fit(X, y)
+        assert ranking_average_precision(y, found.label_scores(X)) > alone - 0.01
 
 
 def test_columns_of_no_view_are_left_out() -> None:
@@ -278,7 +275,7 @@ def test_weights_groups_unknown_labels_and_rows_without_labels() -> None:
     found = quietly(model(), X, y, weights, np.arange(len(y)) // 4)
     assert found.empty_label_
     assert np.isfinite(found.predict_proba(X)).all()
-    assert found.n_splits_ == 3
+    assert found.n_splits_ == 2
 
 
 def test_five_rows_and_two_labels() -> None:

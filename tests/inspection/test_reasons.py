@@ -19,8 +19,6 @@ from multimargin import (
 )
 from tests.support.problems import noisy_linear_problem
 
-pytestmark = pytest.mark.usefixtures("few_trees")
-
 NAMES = ["a", "b", "c", "d"]
 X, Y = noisy_linear_problem(0, 90, 5, 4, noise=0.0)
 LISTED = [[NAMES[k] for k in np.flatnonzero(row)] for row in Y]

@@ -150,7 +150,7 @@ def test_label_set_measures_by_definition(name, zero_division):
         return
     options = {} if zero_division is None else {"zero_division": zero_division}
     rng = np.random.default_rng(1)
-    for _ in range(100):
+    for _ in range(50):
         n, q = rng.integers(1, 6), rng.integers(2, 6)
         density = rng.choice([0.0, 0.1, 0.5, 1.0], size=2)
         Y = (rng.random((n, q)) < density[0]).astype(int)

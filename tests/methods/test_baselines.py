@@ -46,7 +46,7 @@ def test_rivals():
 def many_labels(dtype):
     """Return rows around 60 unit vectors, with five labels a vector: 300 labels."""
     random = np.random.default_rng(0)
-    group = np.repeat(np.arange(60), 6)
+    group = np.repeat(np.arange(60), 4)
     X = np.eye(60)[group] + 0.02 * random.standard_normal((group.size, 60))
     return X, np.repeat(np.eye(60), 5, axis=1)[group].astype(dtype)
 
@@ -85,7 +85,7 @@ def test_more_labels_than_a_byte_counts(name, dtype):
 
 
 def test_frequencies_of_more_labels_than_a_byte_counts():
-    X, _ = many_labels(np.uint8)
+    X = np.zeros((360, 1))
     Y = (np.arange(len(X))[:, None] <= np.arange(300)).astype(np.uint8)
     model = make_method("dummy").fit(X, Y)
     assert_allclose(model.decision_function(X[:1])[0], Y.mean(axis=0))

@@ -9,8 +9,6 @@ from multimargin.datasets import load_digit_attributes
 from multimargin.methods import METHODS, find_method, make_method, parse
 from tests.support.cases import case
 
-pytestmark = pytest.mark.usefixtures("few_trees")
-
 
 @pytest.mark.parametrize("name", METHODS)
 def test_ends_of_the_grid_are_valid(name):

@@ -52,8 +52,6 @@ from tests.support.models import PAIRWISE
 from tests.support.problems import noisy_linear_problem
 from tests.support.subsets import fast_only, first_fast
 
-pytestmark = pytest.mark.usefixtures("few_trees")
-
 KERNELS = ("linear", "rbf", "poly", "sigmoid")
 METHODS = [*PAIRWISE, MLRL, SSMLRL]
 # Rounding of sums in another order, relative to the scores.

@@ -83,9 +83,9 @@ def test_constants_come_back(name, level):
 
 def test_rows_of_words_and_leaves_take_as_much_room_as_in_a_model_file(tmp_path):
     X, _, y, _ = load_debian_tags().train_test()
-    X = TfidfTransformer().fit_transform(X[:600])
+    X = TfidfTransformer().fit_transform(X[:300])
     model = LabelRankerCV([1.0], loss="hinge", class_weight=None, top_k=None, random_state=0)
-    model.fit(X, y[:600])
+    model.fit(X, y[:300])
     assert {"neighbours", "forest", "linear"} <= set(model.blocks_)
     export(model, tmp_path / "model.onnx")
     save_model(model, tmp_path / "model")

@@ -19,8 +19,6 @@ from multimargin import CalibratedClassifier, LabelRankerCV, RankLSVM, RankSVM
 from multimargin.datasets.table_encoder import with_encoder
 from multimargin.onnx import export
 
-pytestmark = pytest.mark.usefixtures("few_trees")
-
 TEXTS = [
     "plays audio, Audio na\xefve",
     "Edits \xc9COLE audio a",

@@ -24,7 +24,7 @@ from tests.campaign.tasks import (
 from tests.support.subsets import fast_only, first_fast
 
 LOOPS = [(method, solver) for method, solvers in SOLVERS.items() for solver in sorted({*solvers})]
-DRAWS = first_fast([range(5), range(9)], 1)
+DRAWS = first_fast([range(3), range(9)], 1)
 
 
 def with_parameters(task, **parameters):
@@ -150,7 +150,7 @@ def test_no_miss(option, method, solver, draws):
 @pytest.mark.parametrize(("method", "solver"), LOOPS, ids=map(name_of, LOOPS))
 def test_the_returned_model_has_the_value_that_is_said(method, solver):
     first = 1000 * LOOPS.index((method, solver))
-    for index in range(20):
+    for index in range(12):
         task = draw_task(7, first + index, method, solver)
         # The value of a point on the way is as good a test.
         task = with_parameters(task, max_iter=min(task.parameters["max_iter"], 300))
@@ -170,7 +170,7 @@ def test_no_miss_where_a_fit_is_ended_early(method, solver, monkeypatch):
     linear = [task for task in drawn if task.parameters.get("kernel", "linear") == "linear"]
     others = [task for task in drawn if task not in linear]
     statuses = set()
-    for task in linear[:4] + others[:2]:
+    for task in linear[:3] + others[:1]:
         # However a fit is ended, the optimum is that of the task.
         bounds = cache(partial(optimum, task))
         monkeypatch.setattr(judging, "optimum", lambda _, bounds=bounds: bounds())

@@ -24,8 +24,6 @@ from multimargin.targets.reading import read_targets
 from tests.support.cases import case
 from tests.support.problems import unrelated_problem
 
-pytestmark = pytest.mark.usefixtures("few_trees")
-
 
 def test_lists_of_names_become_an_indicator() -> None:
     columns = [pd.Series([["b"], ["a"], missing], index=[7, 8, 9]) for missing in (None, np.nan)]

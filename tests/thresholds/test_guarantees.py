@@ -36,8 +36,6 @@ from multimargin.thresholds import (
 from tests.support.problems import noisy_linear_problem
 from tests.support.subsets import first_fast
 
-pytestmark = pytest.mark.usefixtures("few_trees")
-
 
 def world(n, seed=0, q=8):
     """Logarithms of odds that are not those of the labels, and labels of which rows have few."""
@@ -65,7 +63,7 @@ def precision_of(scores, y, cut):
     ),
 )
 def test_a_recall_is_kept_on_average_over_random_splits(recall, n, unknown):
-    scores, y = world(3000)
+    scores, y = world(1500)
     rng = np.random.default_rng(1)
     found, used = [], []
     for _ in range(1000):
@@ -87,7 +85,7 @@ def test_a_recall_is_kept_on_average_over_random_splits(recall, n, unknown):
     ("precision", "confidence", "n"), first_fast([(0.7, 0.8, 60), (0.8, 0.9, 200)], 1)
 )
 def test_a_precision_is_kept_with_the_wanted_confidence(precision, confidence, n, unknown):
-    odds, y = world(4000, seed=2)
+    odds, y = world(1500, seed=2)
     rng = np.random.default_rng(3)
     kept, found = [], []
     for _ in range(300):
@@ -229,9 +227,9 @@ def test_the_best_label_of_each_row_breaks_no_promise(place, threshold):
 @pytest.mark.parametrize("place", range(4))
 @pytest.mark.parametrize("threshold", GUARANTEES, ids=str)
 def test_each_row_or_group_counts_once(monkeypatch, place, threshold):
-    X, y = linear_world(120, 2)
-    groups = np.arange(120) % 40
-    weights = np.where(np.arange(120) < 30, 0.0, 2.0)
+    X, y = linear_world(60, 2)
+    groups = np.arange(60) % 20
+    weights = np.where(np.arange(60) < 15, 0.0, 2.0)
     counts = []
 
     def count(self, scores, y, X=None, sample_weight=None):
@@ -241,12 +239,12 @@ def test_each_row_or_group_counts_once(monkeypatch, place, threshold):
     class Counted(type(threshold)):
         fit = count
 
-    folds = list(KFold(3).split(X)) + list(KFold(4).split(X))
+    folds = list(KFold(2).split(X)) + list(KFold(3).split(X))
     for options, given, expected in (
-        ({"cv": folds}, {}, 120),
-        ({"cv": folds}, {"sample_weight": weights}, 90),
-        ({}, {"groups": groups}, 40),
-        ({}, {"groups": groups, "sample_weight": weights}, 40),
+        ({"cv": folds}, {}, 60),
+        ({"cv": folds}, {"sample_weight": weights}, 45),
+        ({}, {"groups": groups}, 20),
+        ({}, {"groups": groups, "sample_weight": weights}, 20),
     ):
         model = around(Counted(**threshold.get_params()), **options)[place]
         with warnings.catch_warnings():
@@ -271,7 +269,7 @@ def test_promises_of_repeated_folds_are_kept():
     rng, broken = np.random.default_rng(9), 0
     for _ in range(60):
         rows = rng.choice(len(y), 60, replace=False)
-        folds = RepeatedKFold(n_splits=2, n_repeats=10, random_state=0)
+        folds = RepeatedKFold(n_splits=2, n_repeats=5, random_state=0)
         model = ThresholdedClassifier(frozen, PrecisionGuarantee(0.7), cv=folds)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

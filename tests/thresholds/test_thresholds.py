@@ -46,7 +46,7 @@ def best_threshold(f, y):
 
 def test_hamming_thresholds_by_brute_force():
     rng = np.random.default_rng(0)
-    for case in range(2000):
+    for case in range(1000):
         n, q = rng.integers(1, 5), 2 if case % 5 == 0 else rng.integers(1, 8)
         Y = (rng.random((n, q)) < rng.choice([0.0, 0.2, 0.5, 1.0], size=(n, 1))).astype(int)
         F = rng.standard_normal((n, q))

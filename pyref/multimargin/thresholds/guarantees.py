@@ -5,8 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import logit, rel_entr
-from scipy.stats import binom
+from scipy.special import bdtr, logit, rel_entr
 
 from multimargin.checks.parameters import check_real
 from multimargin.checks.weights import of_rows_that_count
@@ -285,5 +284,5 @@ def _p_value(risk: float, share: float, n: int) -> float:
     """Return the probability of a mean loss of at most `risk` if `share` is expected or more."""
     low = min(risk, share)
     divergence = rel_entr(low, share) + rel_entr(1.0 - low, 1.0 - share)
-    bentkus = np.e * binom.cdf(np.ceil(n * risk - _ROUNDING), n, share)
+    bentkus = np.e * bdtr(np.ceil(n * risk - _ROUNDING), n, share)
     return float(min(np.exp(-n * divergence), bentkus, 1.0))

@@ -39,7 +39,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::multimargin.EmptyRowsWarning"),
 ]
 LIMIT = 10_000
-QUICK = {"Cs": [1.0], "random_state": 0}
+QUICK = {"Cs": [1.0], "cv": 2, "random_state": 0}
 
 
 @pytest.fixture(autouse=True)
@@ -85,7 +85,7 @@ def test_a_list_of_all_labels_is_what_a_calibrated_classifier_learns(monkeypatch
     X, Y, X_test, _ = parts(0, n=500, q=30)
     folds = [(np.arange(100, 500), np.arange(100)), (np.arange(400), np.arange(400, 500))]
     options = {"cv": folds, "threshold": threshold, "at_least_one": True}
-    model = LabelRankerCV(**QUICK, **options).fit(X, Y)
+    model = LabelRankerCV(**{**QUICK, **options}).fit(X, Y)
     assert model.shortlisted_
     assert model.empty_label_
     seed = int(np.random.RandomState(0).randint(2**31 - 1))
@@ -146,7 +146,8 @@ def test_the_choice_is_by_held_out_precision_and_is_reported(monkeypatch, seed):
         return calibrated
 
     monkeypatch.setattr(lists_of_labels, "calibrate", watched)
-    model = LabelRankerCV(**QUICK, cv=[(np.arange(300), np.arange(300, 600))]).fit(X, Y)
+    folds = [(np.arange(300), np.arange(300, 600))]
+    model = LabelRankerCV(**{**QUICK, "cv": folds}).fit(X, Y)
     values = dict(seen)
     assert set(values) == {True, False}
     assert (model.blocks_ == ("ranker", "neighbours")) == (values[True] > values[False])
