@@ -28,8 +28,6 @@ from multimargin.tuning import LazySearchCV
 # The default tries twelve settings in each of the checks.
 OTHERS = {"label-ranker": LabelRankerCV([10.0], threshold=0.5, cv=2, random_state=0)}
 OTHERS["label-ranker"].set_params(kernel="linear", loss="hinge", class_weight=None, top_k=None)
-# The checks of trees and of neighbours are those of their blocks.
-OTHERS["label-ranker"].set_params(stack=["linear"])
 MADE = [OTHERS.get(name, method.make()) for name, method in METHODS.items()]
 # One base class, whose checks are those of Rank-SVM.
 FAMILY = [model for model in MADE if isinstance(model, RankLSVM | RankCVM | MLODM | RankSVMz)]

@@ -3,13 +3,13 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+from sklearn.metrics import average_precision_score
 
 from multimargin.checks.scores import check_scores
 from multimargin.checks.weights import check_sample_weight
-from multimargin.measures.retrieval import weights_by_score
 from multimargin.targets.indicator import UNKNOWN, check_indicator
-from multimargin.typing import LabelsLike, MatrixLike, Vector
+from multimargin.typing import LabelsLike, MatrixLike
 
 
 def micro_average_precision(
@@ -51,7 +51,7 @@ def micro_average_precision(
     relevant = Y[rows, labels] == 1
     if not relevant.any():
         raise ValueError("Y_true has no relevant label; expected some.")
-    return _average_precision(relevant, F[rows, labels], weights[rows])
+    return float(average_precision_score(relevant, F[rows, labels], sample_weight=weights[rows]))
 
 
 def macro_average_precision(
@@ -88,17 +88,12 @@ def macro_average_precision(
         known = (Y[:, label] != UNKNOWN) & (weights > 0.0)
         relevant = Y[known, label] == 1
         if relevant.any():
-            found.append(_average_precision(relevant, F[known, label], weights[known]))
+            found.append(
+                average_precision_score(relevant, F[known, label], sample_weight=weights[known])
+            )
     if not found:
         raise ValueError("Y_true has no relevant label; expected some.")
     return float(np.mean(found))
-
-
-def _average_precision(relevant: NDArray[np.bool_], scores: Vector, weights: Vector) -> float:
-    """Return the mean, over the relevant entries, of the share of relevant ones at their score."""
-    at_score, others = (sums[::-1] for sums in weights_by_score(relevant, scores, weights))
-    above = np.cumsum(at_score)
-    return float(at_score @ (above / (above + np.cumsum(others))) / above[-1])
 
 
 def _checked(Y_true: Any, scores: Any, sample_weight: ArrayLike | None) -> tuple[Any, Any, Any]:

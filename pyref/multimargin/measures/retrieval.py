@@ -325,22 +325,7 @@ def auc_micro(
 
 def area_under_curve(y: NDArray[np.uint8], scores: Matrix, weights: Vector | None) -> float:
     """Return the area under the ROC curve of a label that has both values."""
-    relevant, irrelevant = weights_by_score(y, scores, weights)
-    # A tie counts half.
-    below = np.cumsum(irrelevant) - 0.5 * irrelevant
-    return float(relevant @ below / (relevant.sum() * irrelevant.sum()))
-
-
-def weights_by_score(
-    y: NDArray[Any], scores: Matrix, weights: Vector | None
-) -> tuple[Vector, Vector]:
-    """Return the sums of weights of relevant and irrelevant entries of each score, ascending."""
-    order = np.argsort(scores, kind="stable")
-    scores = scores[order]
-    first = np.flatnonzero(np.r_[True, scores[1:] != scores[:-1]])
-    weights = np.ones(len(order)) if weights is None else weights[order]
-    relevant = np.add.reduceat(np.where(y[order], weights, 0.0), first)
-    return relevant, np.add.reduceat(np.where(y[order], 0.0, weights), first)
+    return float(metrics.roc_auc_score(y, scores, sample_weight=weights))
 
 
 def _area(
