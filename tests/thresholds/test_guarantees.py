@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy import stats
 from scipy.special import expit, logit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.frozen import FrozenEstimator
@@ -100,6 +101,27 @@ def test_a_precision_is_kept_with_the_wanted_confidence(precision, confidence, n
     assert np.mean(kept) >= confidence - 4.0 * np.sqrt(confidence * (1.0 - confidence) / 300)
     # A test with n rows gives up about as much as their mean varies.
     assert np.mean(found) <= precision + 3.0 / np.sqrt(n)
+
+
+@pytest.mark.parametrize("confidence", [0.6, 0.9])
+@pytest.mark.parametrize("precision", [0.5, 0.8])
+def test_a_precision_is_said_to_be_kept_where_the_bound_of_its_tail_is_small(precision, confidence):
+    n, share = 25, 1.0 - precision
+    said = []
+    for wrong in range(n + 1):
+        # The smaller of Hoeffding's bound, with the relative entropy, and Bentkus's.
+        risk = wrong / n
+        below = min(risk, share)
+        entropy = stats.entropy([below, 1.0 - below], [share, precision])
+        tail = min(np.exp(-n * entropy), np.e * stats.binom.cdf(wrong, n, share))
+        y = np.arange(n)[:, None] >= wrong
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            cut = PrecisionGuarantee(precision, confidence).fit(np.ones((n, 1)), y.astype(int))
+        said.append(cut.guaranteed_ and cut.value_ < 1.0)
+        assert said[-1] == (tail <= 1.0 - confidence)
+    assert said[0]
+    assert not said[-1]
 
 
 def test_the_highest_threshold_is_taken():
