@@ -144,10 +144,10 @@ REFERENCE = [
     ),
 ]
 ESTIMATORS = [
-    Damage("rank_hlapsvm", "degrees", "self.Y.sum(axis=0)", "1.0", LAPLACIAN),
-    Damage("rank_hlapsvm", "roughness", "float(weight) *", "2.0 *", "rank-hlapsvm"),
-    Damage("rank_hlapsvm", "gram", "beta=1.0", "beta=0.5", LAPLACIAN),
-    Damage("rank_hlapsvm", "_weights", "delta - 1.0", "delta", "rank-hlapsvm"),
+    Damage("hypergraph", "degrees", "self.Y.sum(axis=0)", "1.0", LAPLACIAN),
+    Damage("hypergraph", "roughness", "float(weight) *", "2.0 *", "rank-hlapsvm"),
+    Damage("hypergraph", "gram", "beta=1.0", "beta=0.5", LAPLACIAN),
+    Damage("hypergraph", "_weights", "delta - 1.0", "delta", "rank-hlapsvm"),
     Damage("rank_hlapsvm", "_factor", "gram *= lam", "gram *= 2 * lam", LAPLACIAN),
     Damage("ssmlrl", "reduced_kernel", "reduced - V @ V.T", "reduced - 0.5 * V @ V.T", "ssmlrl"),
     Damage("ssmlrl", "reduced_kernel", "+= c", "+= 2 * c", "ssmlrl"),
