@@ -30,15 +30,14 @@ from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler, TargetEncoder
+from sklearn.preprocessing import StandardScaler, TargetEncoder
 from threadpoolctl import threadpool_limits
 
 from common import print_table, sized
 from multimargin import CalibratedClassifier, LabelRankerCV
-from one_call import MEASURES, of_all
+from one_call import MEASURES, ONE_HOT, OURS, of_all
 
 Table = tuple[pd.DataFrame, pd.DataFrame]
-OURS = "LabelRankerCV"
 # Columns of text, by their names; other columns of text are names.
 TEXTS = ("title", "remarks")
 
@@ -156,8 +155,7 @@ def encoded(X: pd.DataFrame, names: Any, text: Any) -> ColumnTransformer:
 
 def linear(X: pd.DataFrame, classifier: Any) -> Any:
     """Return a classifier on one-hot names and tf-idf."""
-    names = OneHotEncoder(handle_unknown="ignore")
-    return make_pipeline(encoded(X, names, TfidfVectorizer(min_df=3)), classifier)
+    return make_pipeline(encoded(X, ONE_HOT, TfidfVectorizer(min_df=3)), classifier)
 
 
 def boosted(X: pd.DataFrame, rate: float) -> Any:

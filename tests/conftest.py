@@ -4,7 +4,6 @@ import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 # The workers of a run in parallel share the cores: further threads of their libraries would spin
 # while they wait for each other. What threads change is tested where their number is set.
@@ -22,14 +21,6 @@ os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
 def pytest_configure() -> None:
     """Let SIGINT reach child processes: background jobs of a shell ignore it and hand that on."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Give each worker a row of neighbours: what they share is made by one of them."""
-    from xdist.scheduler import WorkStealingScheduling
-
-    return WorkStealingScheduling(config, log)
 
 
 @pytest.hookimpl(tryfirst=True)

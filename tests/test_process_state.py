@@ -32,9 +32,7 @@ from multimargin.notices import filters_put_back, silenced, warn
 from multimargin.tuning import LazySearchCV
 from tests.support.problems import noisy_linear_problem
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::UserWarning"),
-]
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
 X, Y = noisy_linear_problem(0, 90, 5, 4, cut=0.3)
 UNKNOWN = np.where(np.random.default_rng(0).random(Y.shape) < 0.1, np.nan, Y)

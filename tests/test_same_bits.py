@@ -33,9 +33,7 @@ from multimargin.blocks import (
 from multimargin.thresholds import FeaturesThreshold
 from tests.support.problems import noisy_linear_problem
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore"),
-]
+pytestmark = pytest.mark.filterwarnings("ignore")
 
 # More rows than features, and fewer.
 SHAPES = [(200, 8, 5), (40, 90, 5)]

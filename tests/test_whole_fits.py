@@ -28,9 +28,7 @@ from multimargin.methods import METHODS
 from multimargin.whole_fits import is_whole, whole_or_unchanged
 from tests.support.problems import noisy_linear_problem
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::UserWarning"),
-]
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
 X, Y = noisy_linear_problem(0, 40, 4, 3, cut=0.3)
 OTHER, Z = noisy_linear_problem(1, 40, 4, 3, cut=0.3)

@@ -153,7 +153,7 @@ def pivoted_cholesky(
 
     The first r of that order are the pivots, whose rows of L are lower triangular. The rows of E,
     in its upper triangle, are the others in that order. A, positive semidefinite and row-major, is
-    used up. It is left where a rank need not go on.
+    used up. It ends at the first multiple of a panel's columns for which `goes_on` is false.
     """
     n = len(A)
     if n <= _AT_ONCE:

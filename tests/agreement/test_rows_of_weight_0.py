@@ -61,9 +61,7 @@ from multimargin.thresholds import (
 )
 from tests.support.subsets import fast_only
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore"),
-]
+pytestmark = pytest.mark.filterwarnings("ignore")
 
 N = 48
 ZERO = np.random.default_rng(0).random(N) < 0.3

@@ -9,8 +9,6 @@ from multimargin.methods import METHODS, make_method
 from multimargin.model_files import load_model, read_info
 from multimargin.scaling import with_scaler
 
-pytestmark = pytest.mark.usefixtures("few_trees")
-
 
 def fit(command, source, line, *more):
     return command("fit", source, *line.split(), *more)

@@ -14,8 +14,6 @@ from multimargin.datasets import MultilabelData, sources
 from multimargin.model_files import load_model, read_info, save_model
 from tests.support.files import write_arff, write_svmlight
 
-pytestmark = pytest.mark.usefixtures("few_trees")
-
 
 def scores_of(model, X):
     return load_model(model).decision_function(X)

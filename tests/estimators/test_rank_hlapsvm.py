@@ -16,6 +16,18 @@ from multimargin.reference import rank_hlapsvm
 from tests.support.exact import exact_objective
 from tests.support.problems import unrelated_problem
 
+EACH_KERNEL = pytest.mark.parametrize(
+    ("kernel", "form"),
+    [
+        ("linear", np.asarray),
+        ("linear", sparse.csr_array),
+        ("rbf", np.asarray),
+        ("rbf", sparse.csr_array),
+        ("precomputed", lambda X: X @ X.T),
+    ],
+    ids=["linear", "linear, sparse", "rbf", "rbf, sparse", "precomputed"],
+)
+
 
 @pytest.fixture
 def problem():
@@ -27,17 +39,7 @@ def problem():
 
 
 @pytest.mark.parametrize("solver", ["bcd", "dcd"])
-@pytest.mark.parametrize(
-    ("kernel", "form"),
-    [
-        ("linear", np.asarray),
-        ("linear", sparse.csr_array),
-        ("rbf", np.asarray),
-        ("rbf", sparse.csr_array),
-        ("precomputed", lambda X: X @ X.T),
-    ],
-    ids=["linear", "linear, sparse", "rbf", "rbf, sparse", "precomputed"],
-)
+@EACH_KERNEL
 def test_without_laplacian_it_is_rank_svm_bit_by_bit(problem, kernel, form, solver):
     X, Y = form(problem[0]), problem[1]
     threshold = "scores" if kernel == "precomputed" else "features"
@@ -166,17 +168,7 @@ def test_a_regulariser_beside_which_features_vanish():
 
 
 @pytest.mark.parametrize(("lam", "weighted"), [(1e-4, False), (1.0, True)])
-@pytest.mark.parametrize(
-    ("kernel", "form"),
-    [
-        ("linear", np.asarray),
-        ("linear", sparse.csr_array),
-        ("rbf", np.asarray),
-        ("rbf", sparse.csr_array),
-        ("precomputed", lambda X: X @ X.T),
-    ],
-    ids=["linear", "linear, sparse", "rbf", "rbf, sparse", "precomputed"],
-)
+@EACH_KERNEL
 def test_a_part_of_the_kernel_is_certified_for_all_of_it(
     problem, monkeypatch, kernel, form, weighted, lam
 ):

@@ -27,9 +27,7 @@ from multimargin.blocks import LabelBoosting, LabelForest, LabelLogistic
 from multimargin.features.occurring import occurring_columns
 from multimargin.onnx import export
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore"),
-]
+pytestmark = pytest.mark.filterwarnings("ignore")
 
 N, D, Q, WIDE = 60, 30, 4, 50_000
 random = np.random.default_rng(0)
