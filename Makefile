@@ -7,8 +7,9 @@ RUST_SOURCES := Cargo.toml Cargo.lock $(shell find rust -name '*.rs' -o -name 'C
 N ?= 1000
 SEED ?= 0
 BASE ?= origin/main
-# Bytecode, by all cores; pip would write it by one, and is told not to.
-COMPILED = $(BIN)/python -m compileall -qq -j 0 $(VENV)/lib pyref || true
+# Each module is compiled where it is first imported, and never again: pip would compile all that is never imported, too.
+export PYTHONDONTWRITEBYTECODE :=
+export PIP_COMPILE := 0
 
 # numpy 2.0 has no wheel for Python 3.13 and later.
 OLDEST_PYTHON ?= python3.11
@@ -126,15 +127,13 @@ $(VENV)/.created:
 
 $(VENV)/.package: $(VENV)/.created pyproject.toml $(RUST_SOURCES)
 	@echo "Compiling the solvers and installing what the package needs: two to four minutes, once."
-	env -u CONDA_PREFIX PIP_COMPILE=0 VIRTUAL_ENV=$(abspath $(VENV)) \
+	env -u CONDA_PREFIX VIRTUAL_ENV=$(abspath $(VENV)) \
 		$(BIN)/maturin develop --release --extras exact,cli,plots,stats,dask
-	$(COMPILED)
 	touch $@
 
 # After the package, lest both install at the same time.
 $(VENV)/.test: $(VENV)/.created pyproject.toml | $(VENV)/.package
-	PIP_COMPILE=0 $(BIN)/python -m pip install --quiet --group testing
-	$(COMPILED)
+	$(BIN)/python -m pip install --quiet --group testing
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.test
