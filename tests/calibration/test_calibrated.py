@@ -60,7 +60,7 @@ def test_a_label_of_rows_without_any_is_no_example_where_most_rows_have_none(cut
         labels[:, -1] = np.nan
         centre, spread = scores[:, :4].mean(), scores[:, :4].std()
         for found in (blocks, of_rows):
-            found.append(np.log1p(np.exp((centre - found[0]) / spread)))
+            found.append(-np.log1p(np.exp((centre - found[0]) / spread)))
     expected = PooledCalibration().fit(blocks, labels).predict_proba(of_rows)[:, :4]
     model = CalibratedClassifier(inner, empty_label=True, cv=folds).fit(X, y)
     np.testing.assert_allclose(model.predict_proba(X), expected, atol=1e-6)

@@ -1,9 +1,10 @@
-"""Pooled calibration: scikit-learn's logistic regression on the columns of the definition."""
+"""Pooled calibration: the minimum that SciPy finds on the columns of the definition."""
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
+from scipy.special import expit
 from scipy.stats import rankdata
-from sklearn.linear_model import LogisticRegression
 
 from multimargin.calibration import PooledCalibration
 
@@ -30,8 +31,24 @@ def features(scores):
     ), rank
 
 
+def minimum(common, own, y, towards, C):
+    """Return the shared weights, those of the labels' own columns, and the intercept."""
+    design = np.hstack([common, own, np.ones((len(y), 1))])
+    sign = np.where(y == 1, 1.0, -1.0)
+    penalty = np.r_[np.full(common.shape[1], 10.0), np.ones(own.shape[1]), 0.0]
+    centre = np.r_[towards, np.zeros(own.shape[1] + 1)]
+
+    def objective(w):
+        margin = sign * (design @ w)
+        value = C * np.logaddexp(0.0, -margin).sum() + penalty @ (w - centre) ** 2 / 2
+        return value, penalty * (w - centre) - C * design.T @ (sign * expit(-margin))
+
+    found = minimize(objective, centre, jac=True, method="L-BFGS-B", tol=1e-14)
+    return np.split(found.x, [common.shape[1], design.shape[1] - 1])
+
+
 @pytest.mark.parametrize(("top_k", "C"), [(100, 1.0), (3, 0.3)])
-def test_scikit_learn_finds_the_same(top_k, C):
+def test_scipy_finds_the_same(top_k, C):
     scores, y = problem()
     scores[:, 1] = np.round(scores[:, 1])
     scores[:40, 2] = scores[:40, 1]  # ties
@@ -40,19 +57,20 @@ def test_scikit_learn_finds_the_same(top_k, C):
     common = columns[rows, labels]
     scale = common.std(axis=0)
     own = np.eye(scores.shape[1])[labels]
-    design = np.hstack([common / scale, 0.5 * own, 0.3 * own * common[:, :1] / scale[0]])
-    peer = LogisticRegression(C=C, tol=1e-10, max_iter=100_000).fit(design, y[rows, labels])
+    own = np.hstack([0.5 * own, 0.3 * own * common[:, :1] / scale[0]])
+    towards = np.array([1.0, 0.0, 0.0, 0.0, 0.0])
+    shared, further, intercept = minimum(common / scale, own, y[rows, labels], towards, C)
     every = columns.reshape(-1, 5)
     own = np.tile(np.eye(scores.shape[1]), (len(scores), 1))
-    design = np.hstack([every / scale, 0.5 * own, 0.3 * own * every[:, :1] / scale[0]])
-    expected = peer.decision_function(design).reshape(scores.shape)
+    own = np.hstack([0.5 * own, 0.3 * own * every[:, :1] / scale[0]])
+    expected = (every / scale @ shared + own @ further + intercept).reshape(scores.shape)
     found = PooledCalibration(C, top_k).fit(scores, y)
     np.testing.assert_allclose(found.decision_function(scores), expected, atol=1e-4)
     p = 1 / (1 + np.exp(-expected))
     np.testing.assert_allclose(found.predict_proba(scores), p, atol=1e-4)
 
 
-def test_scikit_learn_finds_the_same_for_several_models():
+def test_scipy_finds_the_same_for_several_models():
     scores, y = problem(6)
     others = [problem(seed)[0] + y for seed in (7, 8)]
     columns, _ = features(scores)
@@ -60,10 +78,11 @@ def test_scikit_learn_finds_the_same_for_several_models():
     scale = common.std(axis=0)
     own = np.tile(np.eye(scores.shape[1]), (len(scores), 1))
     slopes = [0.3 * own * common[:, [place]] / scale[place] for place in (0, 5, 6)]
-    design = np.hstack([common / scale, 0.5 * own, *slopes])
-    peer = LogisticRegression(C=0.7, tol=1e-10, max_iter=100_000).fit(design, y.ravel())
+    own = np.hstack([0.5 * own, *slopes])
+    towards = np.array([1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0]) / 3
+    shared, further, intercept = minimum(common / scale, own, y.ravel(), towards, 0.7)
     found = PooledCalibration(0.7).fit([scores, *others], y)
-    expected = peer.decision_function(design).reshape(scores.shape)
+    expected = (common / scale @ shared + own @ further + intercept).reshape(scores.shape)
     np.testing.assert_allclose(found.decision_function([scores, *others]), expected, atol=1e-4)
     assert found.coef_.shape == (7,)
     assert found.label_coef_.shape == (3, scores.shape[1])
@@ -87,9 +106,8 @@ def test_its_gap_bounds_what_it_is_above_the_minimum():
     def objective(model):
         odds, own = model.decision_function(scores), model._solution
         losses = np.logaddexp(0.0, np.where(y == 1, -odds, odds)).sum()
-        return losses + 0.5 * (
-            np.sum(own[0][:-1] ** 2) + 1e-6 * own[0][-1] ** 2 + np.sum(own[1] ** 2)
-        )
+        shared = np.sum((own[0][:-1] - [1.0, 0.0, 0.0, 0.0, 0.0]) ** 2)
+        return losses + 0.5 * (10.0 * shared + 1e-6 * own[0][-1] ** 2 + np.sum(own[1] ** 2))
 
     for tolerance in (10.0, 1.0, 0.1):
         rough = PooledCalibration().fit_pairs(pairs, None, None, tolerance)

@@ -13,7 +13,7 @@ from multimargin.typing import Matrix, Scores, Vector
 class BentCalibration(BaseEstimator):  # type: ignore[misc]
     """A calibration that also weighs the first model's scores with a bend at their mean.
 
-    The bent score is log(1 + exp(-z)) of the standardised score z. If most rows have no label,
+    The bent score is -log(1 + exp(-z)) of the standardised score z. If most rows have no label,
     nearly all scores are low, and the model that separates them best need not be the one that finds
     the labels best.
 
@@ -73,8 +73,8 @@ class BentCalibration(BaseEstimator):  # type: ignore[misc]
 
 
 def bent(scores: Scores, mean: float, deviation: float) -> Matrix:
-    """Return log(1 + exp(-z)) of standardised scores z."""
-    found: Matrix = np.logaddexp(0.0, (mean - scores) / deviation)
+    """Return -log(1 + exp(-z)) of standardised scores z, which rises with them."""
+    found: Matrix = -np.logaddexp(0.0, (mean - scores) / deviation)
     return found
 
 

@@ -16,7 +16,8 @@ class PooledLogistic:
 
     The own features of a pair are its label's alone, so that the Hessian is a border of common
     weights around a block for each label: a Newton step costs one pass over the pairs. A BLAS
-    should have one thread: several cost more than they gain on a few rows.
+    should have one thread: several cost more than they gain on a few rows. Common weights shrink
+    towards `centre` (F,) with a penalty each, a label's own towards 0 with the penalty 1.
     """
 
     def __init__(
@@ -27,6 +28,8 @@ class PooledLogistic:
         weights: Vector,
         own: NDArray[np.intp],
         own_scale: Vector,
+        centre: Vector,
+        penalty: float,
     ) -> None:
         # (F, N), the last row 1. The pairs of a label are neighbours; `counts` has how many each
         # label has. Own feature j of a label is `own_scale[j]` times row `own[j]`.
@@ -35,7 +38,7 @@ class PooledLogistic:
         self.own, self.own_scale = own, own_scale[:, None]
         self.present = np.flatnonzero(counts)
         self.starts = (np.cumsum(counts) - counts)[self.present]
-        self.penalty = np.ones(A.shape[0])
+        self.centre, self.penalty = centre, np.full(A.shape[0], penalty)
         self.penalty[-1] = _RIDGE
 
     def minimise(
@@ -72,7 +75,7 @@ class PooledLogistic:
             odds += np.repeat(weights, self.counts) * self.A[row]
         margin = self.sign * odds
         losses = np.log1p(np.exp(-np.abs(margin))) - np.minimum(margin, 0.0)
-        penalty = 0.5 * float(self.penalty @ common**2 + np.sum(own**2))
+        penalty = 0.5 * float(self.penalty @ (common - self.centre) ** 2 + np.sum(own**2))
         return odds, float(np.einsum("i,i", self.weights, losses)) + penalty
 
     def _gradient(self, common: Vector, own: Matrix, odds: Vector) -> tuple[Vector, Matrix, Vector]:
@@ -82,7 +85,7 @@ class PooledLogistic:
         pull = self.weights * self.sign * wrong
         for row, feature in zip(residual, self.A, strict=True):
             row[self.present] = np.add.reduceat(pull * feature, self.starts)
-        downhill = residual.sum(axis=1) - self.penalty * common
+        downhill = residual.sum(axis=1) - self.penalty * (common - self.centre)
         return downhill, self.own_scale * residual[self.own] - own, wrong
 
     def _newton_step(

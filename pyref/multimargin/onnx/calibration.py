@@ -12,11 +12,11 @@ from multimargin.onnx.labels import columns, integers
 def add_odds(graph: Graph, calibration: Calibration, blocks: list[Node]) -> Node:
     """Append the log odds (n, q) of a fitted calibration for scores (n, q)."""
     if isinstance(calibration, BentCalibration):
-        low = graph.add("Div", graph.add("Sub", calibration.mean, blocks[0]), calibration.deviation)
+        z = graph.add("Div", graph.add("Sub", blocks[0], calibration.mean), calibration.deviation)
         # Runtimes have Softplus in single precision only.
-        small = graph.add("Exp", graph.add("Neg", graph.add("Abs", low)))
+        small = graph.add("Exp", graph.add("Neg", graph.add("Abs", z)))
         bent = graph.add(
-            "Add", graph.add("Max", low, 0.0), graph.add("Log", graph.add("Add", small, 1.0))
+            "Sub", graph.add("Min", z, 0.0), graph.add("Log", graph.add("Add", small, 1.0))
         )
         return add_odds(graph, calibration.calibration, [*blocks, bent])
     if isinstance(calibration, LiftedCalibration):
