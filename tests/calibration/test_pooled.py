@@ -35,7 +35,7 @@ def minimum(common, own, y, towards, C):
     """Return the shared weights, those of the labels' own columns, and the intercept."""
     design = np.hstack([common, own, np.ones((len(y), 1))])
     sign = np.where(y == 1, 1.0, -1.0)
-    penalty = np.r_[np.full(common.shape[1], 10.0), np.ones(own.shape[1]), 0.0]
+    penalty = np.r_[np.full(common.shape[1], 5.0), np.ones(own.shape[1]), 0.0]
     centre = np.r_[towards, np.zeros(own.shape[1] + 1)]
 
     def objective(w):
@@ -107,7 +107,7 @@ def test_its_gap_bounds_what_it_is_above_the_minimum():
         odds, own = model.decision_function(scores), model._solution
         losses = np.logaddexp(0.0, np.where(y == 1, -odds, odds)).sum()
         shared = np.sum((own[0][:-1] - [1.0, 0.0, 0.0, 0.0, 0.0]) ** 2)
-        return losses + 0.5 * (10.0 * shared + 1e-6 * own[0][-1] ** 2 + np.sum(own[1] ** 2))
+        return losses + 0.5 * (5.0 * shared + 1e-6 * own[0][-1] ** 2 + np.sum(own[1] ** 2))
 
     for tolerance in (10.0, 1.0, 0.1):
         rough = PooledCalibration().fit_pairs(pairs, None, None, tolerance)

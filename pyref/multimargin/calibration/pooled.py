@@ -21,7 +21,7 @@ from multimargin.typing import LabelsLike, Matrix, MatrixLike, Scores, Vector
 # Factors of the features of a label's own intercept and slopes: the smaller, the more these shrink.
 _OWN_INTERCEPT, _OWN_SLOPE = 0.5, 0.3
 # The penalty of the weights that labels share.
-_PENALTY = 10.0
+_PENALTY = 5.0
 # Labels of a row to learn from, and number of pairs of all rows below which more are used.
 _FEWEST_BEST, _PAIRS = 30, 2**20
 # The most that a pair may weigh, with C.
@@ -71,7 +71,7 @@ class PooledCalibration(BaseEstimator):  # type: ignore[misc]
     the standard deviation of the row, all of the first block; and the score of each further block.
     In the regression each is divided by its own standard deviation; the label's own intercept and
     slopes have columns of 0.5 and of 0.3 times each block's scores. The penalty is half the squared
-    norm of a label's own weights, and five times the squared distance of the shared ones, without
+    norm of a label's own weights, and 2.5 times the squared distance of the shared ones, without
     the intercept, from those of the mean of the blocks: 1 / n_blocks for the score of each, 0 for
     the other features. Held-out scores of few rows would otherwise give useful blocks negative
     weights. This is Platt's scaling with partial pooling. Labels below the `top_k` get their
