@@ -123,8 +123,8 @@ def _places(codes: NDArray[np.uint8], code: int) -> NDArray[np.intp]:
 
 
 def _n_lines(rows: memoryview) -> int:
-    codes = np.frombuffer(rows, dtype=np.uint8)
-    return int(np.count_nonzero(codes == _BREAK)) + bool(codes[-1] != _BREAK)
+    breaks = _places(np.frombuffer(rows, dtype=np.uint8), _BREAK)
+    return breaks.size + (rows[-1] != _BREAK)
 
 
 def _end_of_rows(text: bytearray, marks: NDArray[np.intp], end: int) -> int:
