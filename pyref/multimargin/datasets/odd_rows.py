@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from multimargin.checks.names import listed, quoted
 from multimargin.datasets.table_cells import is_nothing, is_number
 from multimargin.datasets.text_arrays import are_blank, rows_beginning, rows_of_names
@@ -124,8 +126,7 @@ def warn_of_note(frame: Any) -> None:
     if frame.shape[1] < 2 or len(frame) < 3:
         return
     last = [cell for cell in frame.iloc[-1].tolist() if not is_blank(cell)]
-    above: Any = sum(~are_blank(column) for _, column in frame[:-1].items())
-    if len(last) == 1 and above.min() > 1:
+    if len(last) == 1 and np.sum([~are_blank(of) for _, of in frame[:-1].items()], 0).min() > 1:
         warn(
             f"the last row has {quoted(last[0])} and nothing else, unlike others; if that is a "
             "note below the table, remove it"

@@ -22,7 +22,7 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _BLOCK, _PER_COLUMN = 2**22, 2**10
 _PIECE = 2**16
 # A row of more bytes is more likely one with a quote that is not closed.
-_LONGEST_ROW = 2**27
+_LONGEST_ROW = 2**24
 _QUOTE, _BLANK, _BREAK, _RETURN = b'" \n\r'
 
 

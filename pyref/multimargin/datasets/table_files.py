@@ -74,6 +74,8 @@ def _without_blank_rows(frame: Any) -> Any:
     """Omit rows of several columns that are blank in all, and report them."""
     blank = np.arange(len(frame) if frame.shape[1] > 1 else 0)
     for _, column in frame.items():
+        if not blank.size:
+            return frame
         blank = blank[are_blank(column.iloc[blank])]
     if not blank.size:
         return frame
