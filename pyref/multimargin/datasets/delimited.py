@@ -339,22 +339,19 @@ def _reader_of(stream: IO[str], dialect: _Dialect) -> Any:
     )
 
 
-def _fitting(reader: Any, dialect: _Dialect, blank_rows: bool) -> Iterator[list[list[str]]]:
-    """Yield the rows in blocks, including blank lines between others if these are rows."""
+def _fitting(reader: Any, dialect: _Dialect, blank_rows: bool) -> Iterator[list[str]]:
+    """Yield the rows, including blank lines between others if these are rows."""
     above = 0
-    while block := list(islice(reader, _BLOCK)):
-        if above or {*map(len, block)} != {dialect.width}:
-            rows: list[list[str]] = []
-            for row in block:
-                if _is_blank(row, dialect):
-                    above += blank_rows
-                    continue
-                rows += [[""] * dialect.width for _ in range(above)]
-                above = 0
-                rows.append(row[: _width_of(row, dialect)])
-            block = rows
-        if block:
-            yield block
+    for row in reader:
+        if len(row) != dialect.width:
+            if _is_blank(row, dialect):
+                above += blank_rows
+                continue
+            row = row[: _width_of(row, dialect)]
+        if above:
+            yield from [[""] * dialect.width] * above
+            above = 0
+        yield row
 
 
 def _is_blank(row: Sequence[str], dialect: _Dialect) -> bool:
@@ -383,11 +380,11 @@ def _mended(text: str, dialect: _Dialect) -> Iterable[str]:
     return io.StringIO(quoted.sub(lambda cell: plain(cell[1]), text), newline="")
 
 
-def _columns_of(blocks: Iterable[Sequence[Sequence[str]]], width: int) -> list[Any]:
+def _columns_of(rows: Iterator[Sequence[str]], width: int) -> list[Any]:
     """Return the cells of rows by column, as pandas holds texts."""
     columns: list[list[Any]] = [[] for _ in range(width)]
     make = text_maker()
-    for block in blocks:
+    while block := list(islice(rows, _BLOCK)):
         for parts, cells in zip(columns, zip(*block, strict=True), strict=True):
             parts.append(make(cells))
     return joined_texts(columns)
