@@ -8,7 +8,7 @@ import csv
 import io
 import re
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -16,15 +16,15 @@ from itertools import islice, pairwise
 from pathlib import Path
 from typing import IO, Any
 
-import numpy as np
-
 from multimargin.checks.names import listed, quoted
 from multimargin.datasets._reading import not_utf8, opened_text, reading
 from multimargin.datasets.odd_rows import plain_name, refuse_rule
+from multimargin.datasets.plain_rows import plain_rows
 from multimargin.datasets.sources import BETWEEN_QUOTES, DELIMITERS
 from multimargin.datasets.table_cells import is_number
+from multimargin.datasets.text_arrays import joined_texts, text_maker
 from multimargin.notices import silenced, warn
-from multimargin.targets.given import column_of, is_missing
+from multimargin.targets.given import is_missing
 from multimargin.targets.names import label_name
 
 # Maximum length of a column name.
@@ -319,8 +319,12 @@ def _strictly(path: Path, dialect: _Dialect, *, blank_rows: bool) -> tuple[list[
     with suppress(csv.Error, _Misfit), _opened(path) as stream:
         reader = _reader_of(stream, dialect)
         list(islice(reader, dialect.skipped))
-        above = reader.line_num
-        columns = _columns_of(_fitting(reader, dialect, blank_rows), dialect.width)
+        above, width = reader.line_num, dialect.width
+        if dialect.escape == '"' and not dialect.has_blanks:
+            plain = plain_rows(path, dialect.delimiter, width, above=above, blank_rows=blank_rows)
+            if plain is not None:
+                return plain
+        columns = _columns_of(_fitting(reader, dialect, blank_rows), width)
         return columns, reader.line_num > above + len(columns[0])
     return None
 
@@ -335,22 +339,19 @@ def _reader_of(stream: IO[str], dialect: _Dialect) -> Any:
     )
 
 
-def _fitting(reader: Any, dialect: _Dialect, blank_rows: bool) -> Iterator[list[list[str]]]:
-    """Yield the rows in blocks, including blank lines between others if these are rows."""
+def _fitting(reader: Any, dialect: _Dialect, blank_rows: bool) -> Iterator[list[str]]:
+    """Yield the rows, including blank lines between others if these are rows."""
     above = 0
-    while block := list(islice(reader, _BLOCK)):
-        if above or {*map(len, block)} != {dialect.width}:
-            rows: list[list[str]] = []
-            for row in block:
-                if _is_blank(row, dialect):
-                    above += blank_rows
-                    continue
-                rows += [[""] * dialect.width for _ in range(above)]
-                above = 0
-                rows.append(row[: _width_of(row, dialect)])
-            block = rows
-        if block:
-            yield block
+    for row in reader:
+        if len(row) != dialect.width:
+            if _is_blank(row, dialect):
+                above += blank_rows
+                continue
+            row = row[: _width_of(row, dialect)]
+        if above:
+            yield from [[""] * dialect.width] * above
+            above = 0
+        yield row
 
 
 def _is_blank(row: Sequence[str], dialect: _Dialect) -> bool:
@@ -379,24 +380,14 @@ def _mended(text: str, dialect: _Dialect) -> Iterable[str]:
     return io.StringIO(quoted.sub(lambda cell: plain(cell[1]), text), newline="")
 
 
-def _columns_of(blocks: Iterable[Sequence[Sequence[str]]], width: int) -> list[Any]:
+def _columns_of(rows: Iterator[Sequence[str]], width: int) -> list[Any]:
     """Return the cells of rows by column, as pandas holds texts."""
-    from pandas import Series
-
-    of_texts = Series([""]).array
-    make: Callable[[Any], Any] = column_of
-    if is_arrow := getattr(of_texts.dtype, "storage", "") == "pyarrow":
-        from pyarrow import array, chunked_array, large_string
-
-        make = partial(array, type=large_string())
-    columns = [[make([])] for _ in range(width)]
-    for block in blocks:
+    columns: list[list[Any]] = [[] for _ in range(width)]
+    make = text_maker()
+    while block := list(islice(rows, _BLOCK)):
         for parts, cells in zip(columns, zip(*block, strict=True), strict=True):
             parts.append(make(cells))
-    if not is_arrow:
-        return [np.concatenate(parts) for parts in columns]
-    held, of_text = type(of_texts), of_texts.dtype
-    return [held(chunked_array(parts).combine_chunks(), dtype=of_text) for parts in columns]
+    return joined_texts(columns)
 
 
 def _told_of(path: Path, dialect: _Dialect) -> str:

@@ -5,8 +5,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from multimargin.checks.names import listed, quoted
 from multimargin.datasets.table_cells import is_nothing, is_number
+from multimargin.datasets.text_arrays import are_blank, rows_beginning, rows_of_names
 from multimargin.notices import warn
 from multimargin.targets.given import is_blank
 from multimargin.targets.names import as_written, label_name
@@ -65,9 +68,8 @@ def refuse_repeated_names(frame: Any, file: Path) -> None:
     if frame.shape[1] < 2:
         return
     names = {plain_name(name) for name in frame.columns} - {""}
-    first, written = enumerate(frame.iloc[:, 0].tolist()), {name.lower() for name in frame.columns}
     # A mark of byte order may stand before it.
-    rows = [k for k, c in first if type(c) is str and c.strip("\ufeff ").lower() in written]
+    rows = rows_of_names(frame.iloc[:, 0], [*frame.columns], around="\ufeff ")
     # A survey repeats the name of a box where it is ticked, and has nothing else below.
     is_no_box = [
         len(rows) > 0 and not {*map(_text_of, column.tolist())} <= {name, ""}
@@ -110,11 +112,11 @@ def is_below_names(columns: Any) -> bool:
 
 def warn_of_comments(frame: Any) -> None:
     """Warn of a few rows whose first cell begins like a comment."""
-    cells = frame.iloc[:, 0].tolist()
-    rows = [k for k, cell in enumerate(cells) if isinstance(cell, str) and cell[:2] == "# "]
+    cells = frame.iloc[:, 0]
+    rows = rows_beginning(cells, "# ")
     if 0 < _ROWS_PER_COMMENT * len(rows) <= len(cells):
         warn(
-            f"row {rows[0]} begins with {quoted(cells[rows[0]])}, unlike others; if that is a "
+            f"row {rows[0]} begins with {quoted(cells.iloc[rows[0]])}, unlike others; if that is a "
             "comment, remove it"
         )
 
@@ -124,9 +126,7 @@ def warn_of_note(frame: Any) -> None:
     if frame.shape[1] < 2 or len(frame) < 3:
         return
     last = [cell for cell in frame.iloc[-1].tolist() if not is_blank(cell)]
-    if len(last) == 1 and all(
-        sum(not is_blank(cell) for cell in row) > 1 for row in frame[:-1].itertuples(index=False)
-    ):
+    if len(last) == 1 and np.sum([~are_blank(of) for _, of in frame[:-1].items()], 0).min() > 1:
         warn(
             f"the last row has {quoted(last[0])} and nothing else, unlike others; if that is a "
             "note below the table, remove it"

@@ -34,8 +34,9 @@ from multimargin.datasets.odd_rows import (
 from multimargin.datasets.parquet import read_parquet
 from multimargin.datasets.sources import LINES, OBJECTS, TABLE_KINDS, WORKBOOKS, tables_at
 from multimargin.datasets.table_cells import lists_of_rows
+from multimargin.datasets.text_arrays import are_blank
 from multimargin.notices import warn
-from multimargin.targets.given import column_of, is_blank, is_missing
+from multimargin.targets.given import column_of, is_missing
 from multimargin.targets.names import as_written
 from multimargin.typing import Frame
 
@@ -73,9 +74,9 @@ def _without_blank_rows(frame: Any) -> Any:
     """Omit rows of several columns that are blank in all, and report them."""
     blank = np.arange(len(frame) if frame.shape[1] > 1 else 0)
     for _, column in frame.items():
-        blank = blank[
-            np.array([is_blank(cell) for cell in column.iloc[blank].tolist()], dtype=bool)
-        ]
+        if not blank.size:
+            return frame
+        blank = blank[are_blank(column.iloc[blank])]
     if not blank.size:
         return frame
     rows = f"{blank.size} rows have" if blank.size > 1 else "a row has"

@@ -248,7 +248,7 @@ def _listing_of(given: Any, separator: str | None) -> tuple[Listing, str | None]
     is_plain = _are_plain(column.cells)
     cells = column.cells if is_plain else [parsed(cell) for cell in column.cells]
     texts, lists = list[str](), list[Any]()
-    if any(isinstance(cell, LISTING) for cell in cells):
+    if not is_plain and any(isinstance(cell, LISTING) for cell in cells):
         lists = [items_of_cell(cell) for cell in cells]
     else:
         texts = cells if is_plain else [from_cell(as_written(cell)) for cell in cells]
