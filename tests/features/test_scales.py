@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from multimargin import LLSF, MLRL, LabelRankerCV, RankSVM, explain, load_model, save_model
-from multimargin.features.scales import ranges_of, told_scales, within_ranges
+from multimargin.features.scales import of_most_columns, ranges_of, told_scales, within_ranges
 from multimargin.features.views import Views
 from multimargin.onnx import export
 
@@ -163,6 +163,16 @@ def test_amounts_beside_sparse_columns_of_ones_do_not_fill_the_rows(tmp_path: Pa
     (probabilities,) = session.run(["probabilities"], {"X": X.toarray()})
     np.testing.assert_allclose(probabilities, expected, atol=1e-6)
     assert Views().fit(sparse.csr_matrix((3, 600))).ranges_ == [None]
+
+
+def test_the_mean_entry_of_amounts_becomes_that_of_the_median_column() -> None:
+    entries = np.array([[1.0, 0.0, 2.0, 80.0], [1.0, 4.0, 0.0, 0.0], [1.0, 0.0, 2.0, -20.0]])
+    rows = sparse.csr_array(entries)
+    ranges = of_most_columns(rows)
+    assert ranges is not None
+    # Means of 1, 4, 2 and 50, of which the median is 3.
+    np.testing.assert_allclose(within_ranges(rows, ranges).toarray(), entries * [1, 1, 1, 0.06])
+    assert of_most_columns(rows[:, :3]) is None
 
 
 def test_units_of_extreme_columns() -> None:
