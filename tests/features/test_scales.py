@@ -131,6 +131,7 @@ def test_models_do_not_depend_on_the_unit_of_all_columns(columns: int, tmp_path:
     np.testing.assert_allclose(probabilities, expected, atol=1e-6)
     # Columns near one unit stay as they are, as do those with values of C, or of gamma.
     near = features / np.sqrt(features.var(axis=0).sum())
+    options["stack"] = None
     assert not LabelRankerCV(3, **options).fit(near, y).scaled_
     for given in ({"Cs": [1.0]}, {"gamma": 0.5}, {"scaling": False}, {"kernel": "poly"}):
         assert not LabelRankerCV(**{"Cs": 1} | options | given).fit(features, y).scaled_

@@ -244,8 +244,8 @@ def test_without_a_calibration_nothing_weighs_views() -> None:
 
 
 def test_a_view_without_information_does_no_harm() -> None:
-    X, y = tables()
-    alone = ranking_average_precision(y, model().fit(X, y).label_scores(X))
+    X, y, found = fitted()
+    alone = ranking_average_precision(y, found.label_scores(X))
     for kind in ("constant", "zeros"):
         found = model(views=[*views(), ("odd", Strange(kind), ["size"])]).fit(X, y)
         assert ranking_average_precision(y, found.label_scores(X)) > alone - 0.01
