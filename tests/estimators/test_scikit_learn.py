@@ -52,7 +52,7 @@ VARIANTS = [
 OTHER_CLASSES = [
     *FAMILY,
     baselines.MLkNN(),
-    baselines.BPMLL(n_epochs=20, random_state=0),
+    baselines.BPMLL(n_epochs=10, random_state=0),
     baselines.CalibratedLabelRanking(),
     baselines.RAkEL(random_state=0),
     baselines.LabelPowerset(),
