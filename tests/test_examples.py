@@ -38,19 +38,8 @@ def blocks_of(page: Path) -> list[tuple[str, str | None]]:
 
 
 WITH_CODE = [page for page in PAGES if blocks_of(page)]
-QUICK = [
-    page
-    for page in WITH_CODE
-    if page.stem
-    in (
-        "README",
-        "index",
-        "getting_started",
-        "datasets",
-        "llsf",
-        "is_it_converged",
-    )
-]
+QUICK_NAMES = ("README", "index", "getting_started", "datasets", "llsf", "is_it_converged")
+QUICK = [page for page in WITH_CODE if page.stem in QUICK_NAMES]
 
 
 @pytest.mark.parametrize("script", fast_only(EXAMPLES, [EXAMPLES[0]]), ids=lambda path: path.stem)

@@ -37,104 +37,71 @@ simplex = dict(c=1.0, kernel_name="linear", absolute=False, max_epochs=1, cache_
 simplex |= dict(kernel, **short)
 llsf = dict(sums=(rows(q, d), np.ones(q)), beta=0.1, convex=True, lipschitz=1.0)
 llsf |= dict(max_epochs=1, **short)
-call = lambda: {call}
+call = lambda: _rust.{name}({arguments})
 
 # The reserve is kept from the first call on.
 _rust.kernel_matrix(X[:2], None, name="rbf", threads=1, **kernel)
 outcomes(call, {mega})
 """
 
-WIDE = (12_000, 20, 720)
-ENTRIES = {
-    "solve_mlrl": (WIDE, "_rust.solve_mlrl(indicator, X, solver='splitting', **mlrl)"),
-    "solve_mlrl, fixed": (
-        WIDE,
-        "_rust.solve_mlrl(indicator, X, solver='splitting', covariance=np.eye(q) / q, **mlrl)",
-    ),
-    "solve_mlrl, alternating": (
-        WIDE,
-        "_rust.solve_mlrl(indicator, X, solver='alternating', **mlrl)",
-    ),
-    "solve_simplex": (WIDE, "_rust.solve_simplex(indicator, X, **simplex)"),
-    "solve_pairwise, dense": (
-        WIDE,
-        "_rust.solve_pairwise(indicator, X, kernel_name='linear', bias='free', **pairwise)",
-    ),
-    "solve_pairwise, sparse": (
-        WIDE,
-        "_rust.solve_pairwise(indicator, S, kernel_name='linear', bias='penalized', **pairwise)",
-    ),
+# By the name of the function and a kind, its arguments.
+ARGUMENTS = {
+    "solve_mlrl": "indicator, X, solver='splitting', **mlrl",
+    "solve_mlrl, fixed": "indicator, X, solver='splitting', covariance=np.eye(q) / q, **mlrl",
+    "solve_mlrl, alternating": "indicator, X, solver='alternating', **mlrl",
+    "solve_simplex": "indicator, X, **simplex",
+    "solve_pairwise, dense": "indicator, X, kernel_name='linear', bias='free', **pairwise",
+    "solve_pairwise, sparse": "indicator, S, kernel_name='linear', bias='penalized', **pairwise",
     "solve_pairwise, compact": (
-        WIDE,
-        "_rust.solve_pairwise(indicator, S, kernel_name='linear', bias='none', storage='single', "
-        "**pairwise)",
+        "indicator, S, kernel_name='linear', bias='none', storage='single', **pairwise"
     ),
     "solve_pairwise, kernel": (
-        (4000, 10, 2500),
-        "_rust.solve_pairwise(indicator, X, kernel_name='rbf', bias='none', "
-        "cache_bytes=10**9, **pairwise)",
+        "indicator, X, kernel_name='rbf', bias='none', cache_bytes=10**9, **pairwise"
     ),
     "solve_pairwise, blocks": (
-        (4000, 10, 2500),
-        "_rust.solve_pairwise(indicator, X, kernel_name='rbf', bias='penalized', "
-        "cache_bytes=10**8, **pairwise)",
+        "indicator, X, kernel_name='rbf', bias='penalized', cache_bytes=10**8, **pairwise"
     ),
     "solve_pairwise, one block": (
-        WIDE,
-        "_rust.solve_pairwise(indicator, X, kernel_name='linear', bias='none', block_size=12_000, "
-        "**pairwise)",
+        "indicator, X, kernel_name='linear', bias='none', block_size=12_000, **pairwise"
     ),
     "improve_part": (
-        WIDE,
-        "_rust.improve_part(indicator, X, theta=0.0, mu=1.0, sigma=1.0, growth=2.0, "
-        "tolerated=0.0, epochs=0, seed=0, **part)",
+        "indicator, X, theta=0.0, mu=1.0, sigma=1.0, growth=2.0, tolerated=0.0, epochs=0, "
+        "seed=0, **part"
     ),
-    "split_part": (
-        WIDE,
-        "_rust.split_part(indicator, X, theta=0.0, mu=1.0, rho=1.0, length=1.0, beside=0.0, "
-        "**part)",
-    ),
-    "pairs_near_margin": (WIDE, "_rust.pairs_near_margin(indicator, X, **flow)"),
-    "mixed_rows": (WIDE, "_rust.mixed_rows(indicator, X, prices=np.zeros(q), **flow)"),
-    "best_bias_without_features": ((2, 2, 3500), "_rust.best_bias_without_features(rows(q, q))"),
-    "route_label_sums": ((2, 2, 3500), "_rust.route_label_sums(np.zeros(q), rows(q, q))"),
+    "split_part": "indicator, X, theta=0.0, mu=1.0, rho=1.0, length=1.0, beside=0.0, **part",
+    "pairs_near_margin": "indicator, X, **flow",
+    "mixed_rows": "indicator, X, prices=np.zeros(q), **flow",
+    "best_bias_without_features": "rows(q, q)",
+    "route_label_sums": "np.zeros(q), rows(q, q)",
     "solve_label": (
-        (3000, 2, 2),
-        "_rust.solve_label(rows(n, n), np.where(indicator[:, 0] == 1, 1.0, -1.0), np.ones(n), "
-        "np.zeros(n), scale=1.0, tolerance=0.1, steps=1)",
+        "rows(n, n), np.where(indicator[:, 0] == 1, 1.0, -1.0), np.ones(n), np.zeros(n), "
+        "scale=1.0, tolerance=0.1, steps=1"
     ),
-    "solve_label_features, cd": (
-        (3000, 3000, 4000),
-        "_rust.solve_label_features(X, solver='cd', **llsf)",
-    ),
-    "solve_label_features, apg": (
-        (300, 3000, 4000),
-        "_rust.solve_label_features(X, solver='apg', **llsf)",
-    ),
-    "kernel_matrix": (
-        (4000, 3, 2),
-        "_rust.kernel_matrix(X, None, name='rbf', threads=1, **kernel)",
-    ),
-    "kernel_product": (
-        WIDE,
-        "_rust.kernel_product(X, X[:5], rows(5, q), name='rbf', threads=1, **kernel)",
-    ),
-    "loss_prox": (WIDE, "_rust.loss_prox(indicator, rows(n, q), 1.0, loss='squared_hinge')"),
-    "sparse_product": (
-        (12_000, 20, 3000),
-        "_rust.sparse_product(S, rows(d, q).astype(np.float32), 1)",
-    ),
-    "total_loss": (
-        WIDE,
-        "_rust.total_loss(indicator, rows(n, q), np.ones(n), loss='squared_hinge')",
-    ),
+    "solve_label_features, cd": "X, solver='cd', **llsf",
+    "solve_label_features, apg": "X, solver='apg', **llsf",
+    "kernel_matrix": "X, None, name='rbf', threads=1, **kernel",
+    "kernel_product": "X, X[:5], rows(5, q), name='rbf', threads=1, **kernel",
+    "loss_prox": "indicator, rows(n, q), 1.0, loss='squared_hinge'",
+    "sparse_product": "S, rows(d, q).astype(np.float32), 1",
+    "total_loss": "indicator, rows(n, q), np.ones(n), loss='squared_hinge'",
+}
+# Rows, features and labels of those that have others.
+SHAPES = {
+    **dict.fromkeys(("solve_pairwise, kernel", "solve_pairwise, blocks"), (4000, 10, 2500)),
+    **dict.fromkeys(("best_bias_without_features", "route_label_sums"), (2, 2, 3500)),
+    "solve_label": (3000, 2, 2),
+    "solve_label_features, cd": (3000, 3000, 4000),
+    "solve_label_features, apg": (300, 3000, 4000),
+    "kernel_matrix": (4000, 3, 2),
+    "sparse_product": (12_000, 20, 3000),
 }
 FEW = ("solve_mlrl", "solve_simplex", "solve_pairwise, sparse", "sparse_product")
 
 
 def outcomes(name, mega, folder):
-    shape, call = ENTRIES[name]
-    return outcomes_of(PROGRAM.format(shape=shape, call=call, mega=mega), folder)
+    shape, arguments = SHAPES.get(name, (12_000, 20, 720)), ARGUMENTS[name]
+    called = {"name": name.split(",")[0], "arguments": arguments}
+    return outcomes_of(PROGRAM.format(shape=shape, mega=mega, **called), folder)
 
 
 @pytest.mark.parametrize("name", FEW)
@@ -143,6 +110,6 @@ def test_an_entry_raises_memory_error(name, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ENTRIES)
+@pytest.mark.parametrize("name", ARGUMENTS)
 def test_an_entry_answers_or_raises_memory_error(name, tmp_path):
     assert outcomes(name, [*range(30, 1000, 90), 8000], tmp_path)[-1] == 0

@@ -1,6 +1,7 @@
 """A fit that fails leaves the model that was there, whatever it had stored by then."""
 
 import copy
+from itertools import product
 
 import numpy as np
 import pytest
@@ -99,10 +100,11 @@ def test_what_ends_a_fit_whose_model_is_kept():
                 is_whole(self)
             raise error
 
-    for error in (KeyboardInterrupt(), ValueError()):
-        for keep in (True, False):
-            model = Model()
-            model.weights = "old"
-            with pytest.raises(type(error)):
-                model.fit(error, keep)
-            assert vars(model) == {"weights": "new" if keep else "old"}
+    for error, keep, before in product(
+        (KeyboardInterrupt(), ValueError()), (True, False), ({}, {"weights": "old", "bias": 0.0})
+    ):
+        model = Model()
+        vars(model).update(before)
+        with pytest.raises(type(error)):
+            model.fit(error, keep)
+        assert vars(model) == (before | {"weights": "new"} if keep else before)

@@ -83,6 +83,22 @@ def test_sparse_features_and_a_saved_model_give_the_same(options, tmp_path):
     assert_array_equal(load_model(tmp_path / "model").predict(ROWS), dense.predict(ROWS))
 
 
+@pytest.mark.parametrize(("trees", "labels", "most"), [(3, 5, 10), (1, 2, 25)])
+def test_few_sparse_rows_are_held_dense_at_a_time(monkeypatch, trees, labels, most):
+    """Beside their six features they have a value for each tree and label."""
+    model = LabelBoosting(trees, random_state=0).fit(X, Y[:, :labels])
+    rows, expected, held = sparse.csr_array(ROWS), model.predict_proba(ROWS), []
+
+    def watched(features):
+        held.append(features.shape[0])
+        return LabelBoosting._leaves(model, features)
+
+    monkeypatch.setattr(model, "_leaves", watched)
+    monkeypatch.setattr("multimargin.blocks.trees._ENTRIES", 150)
+    assert_array_equal(model.predict_proba(rows), expected)
+    assert held == [most] * (len(ROWS) // most)
+
+
 @pytest.mark.parametrize(
     ("name", "value", "expected"),
     [

@@ -12,6 +12,7 @@ from sklearn.multiclass import OneVsRestClassifier
 
 from multimargin import CalibratedClassifier, LabelRankerCV, RankSVM, ThresholdedClassifier
 from multimargin.blocks import LabelBoosting, LabelDiscriminant, LabelForest, LabelNeighbours
+from multimargin.blocks.by_name import BLOCKS, Data
 from multimargin.calibration import calibrated
 from multimargin.measures import micro_f1
 from multimargin.tuning import MultilabelStratifiedKFold
@@ -41,6 +42,12 @@ def test_which_blocks_by_the_features():
     named = LabelRankerCV([10.0], stack=["linear", own], **QUICK).fit(X, y)
     assert named.blocks_ == ("ranker", "linear", "randomforestclassifier")
     assert 0.0 <= words.calibration_.gap_ < 1e-8
+
+
+def test_twice_as_many_boosted_trees_take_half_the_step():
+    few, many = (BLOCKS["boosting"](Data(text()[0], 3, 0, full)) for full in (False, True))
+    assert many.n_estimators == 2 * few.n_estimators
+    assert many.learning_rate == 0.5 * few.learning_rate
 
 
 def rare_words(seed=0):

@@ -5,6 +5,7 @@ a model file.
 """
 
 import warnings
+from itertools import product
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from multimargin.blocks import (
     LabelLogistic,
     LabelNeighbours,
 )
+from tests.support.cases import case
 
 onnxruntime = pytest.importorskip("onnxruntime")
 onnx = pytest.importorskip("multimargin.onnx")
@@ -87,20 +89,24 @@ def neighbours_by_formula(model, X, Y, weights, X_new):
     return np.array(found)
 
 
-def answers(blocks, X, Y, weights, X_new, folder):
+def with_all_weights(blocks, X):
+    """Each block fitted with each kind of weights: the kind, the labels, the weights, the block."""
+    for kind, block in product(WEIGHTS, blocks):
+        Y, weights = labels(len(X)), WEIGHTS[kind](len(X))
+        yield kind, Y, weights, clone(block).fit(X, Y, weights)
+
+
+def answers(blocks, X_new, folder):
     """Probabilities by the blocks themselves, by a model file, and by an ONNX file of all."""
-    blocks = [clone(block).fit(X, Y, weights) for block in blocks]
     named = [(f"odds {k}", block) for k, block in enumerate(blocks)]
     # A file holds a classifier, and what comes before it.
     save_model(make_pipeline(FeatureUnion(named), blocks[0]), folder / "blocks")
     from multimargin.onnx.blocks import add_block
     from multimargin.onnx.graph import Given, Graph
 
-    given = Given(X.shape[1], False)
+    given = Given(X_new.shape[1], False)
     graph = Graph(given)
-    outputs = {
-        name: (add_block(graph, block, given), np.float64, Y.shape[1]) for name, block in named
-    }
+    outputs = {name: (add_block(graph, block, given), np.float64, 3) for name, block in named}
     content = graph.model(outputs, {"multimargin": "0"})
     session = onnxruntime.InferenceSession(content.SerializeToString())
     stored = load_model(folder / "blocks")[0].transformer_list
@@ -109,25 +115,23 @@ def answers(blocks, X, Y, weights, X_new, folder):
         yield block.predict_proba(X_new), again.predict_proba(X_new), expit(odds)
 
 
-@pytest.mark.parametrize("weights", WEIGHTS)
 @pytest.mark.parametrize("data", DATA)
-def test_neighbours(tmp_path, data, weights):
+def test_neighbours(tmp_path, data):
     X = DATA[data]
-    Y, given = labels(len(X)), WEIGHTS[weights](len(X))
     X_new = np.vstack([X[::7], X[:2] + 0.5 * X.std(axis=0)])
     blocks = [LabelNeighbours(7, metric=metric) for metric in ("euclidean", "cosine")]
-    every = answers(blocks, X, Y, given, X_new, tmp_path)
-    for block, found in zip(blocks, every, strict=True):
-        expected = neighbours_by_formula(block, X, Y, given, X_new)
+    fits = list(with_all_weights(blocks, X))
+    every = answers([block for *_, block in fits], X_new, tmp_path)
+    for (kind, Y, weights, block), found in zip(fits, every, strict=True):
+        expected = neighbours_by_formula(block, X, Y, weights, X_new)
         for probabilities in found:
-            np.testing.assert_allclose(probabilities, expected, atol=1e-5)
+            with case(kind, block.metric):
+                np.testing.assert_allclose(probabilities, expected, atol=1e-5)
 
 
-@pytest.mark.parametrize("weights", WEIGHTS)
 @pytest.mark.parametrize("data", DATA)
-def test_forests_and_logistic_regressions(tmp_path, data, weights):
+def test_forests_and_logistic_regressions(tmp_path, data):
     X = DATA[data]
-    Y, given = labels(len(X)), WEIGHTS[weights](len(X))
     blocks = [
         LabelForest(3, random_state=0),
         LabelBoosting(3, min_samples_leaf=2, random_state=0),
@@ -135,16 +139,17 @@ def test_forests_and_logistic_regressions(tmp_path, data, weights):
         LabelLogistic(class_weight="balanced"),
         LabelDiscriminant(),
     ]
-    every = answers(blocks, X, Y, given, X, tmp_path)
-    for block, (own, stored, exported) in zip(blocks, every, strict=True):
-        assert np.isfinite(own).all()
-        np.testing.assert_array_equal(stored, own)
-        own = np.clip(own, 0.01, 0.99) if isinstance(block, LabelForest) else own
-        np.testing.assert_allclose(exported, own, atol=1e-6)
-        if given is None or weights == "zeros":
-            rows = np.full(len(X), True) if given is None else given > 0
-            same = clone(block).fit(X[rows], Y[rows], None)
-            if not isinstance(block, LabelForest):
+    fits = list(with_all_weights(blocks, X))
+    every = answers([block for *_, block in fits], X, tmp_path)
+    for (kind, Y, weights, block), (own, stored, exported) in zip(fits, every, strict=True):
+        with case(kind, block):
+            is_forest = isinstance(block, LabelForest)
+            assert np.isfinite(own).all()
+            np.testing.assert_array_equal(stored, own)
+            own = np.clip(own, 0.01, 0.99) if is_forest else own
+            np.testing.assert_allclose(exported, own, atol=1e-6)
+            if kind == "zeros" and not is_forest:
+                same = clone(block).fit(X[weights > 0], Y[weights > 0])
                 np.testing.assert_allclose(same.predict_proba(X), own, atol=1e-6)
 
 

@@ -33,6 +33,7 @@ from tests.support.cases import case
 from tests.support.problems import noisy_linear_problem
 
 QUICK = {"loss": "hinge", "class_weight": None, "top_k": None, "stack": None, "random_state": 0}
+AT_AN_EDGE = pytest.mark.filterwarnings("ignore:The best C")
 
 
 def problem(seed=0, n=150, d=6, q=5):
@@ -160,10 +161,11 @@ def test_classes():
     assert not hasattr(model, "threshold_")
 
 
+@AT_AN_EDGE
 def test_any_scorer_weights_groups_and_unknown_labels():
     X, y = problem(7)
     for scoring in ("micro_f1", "neg_ranking_loss", "f1_macro", get_scorer("neg_one_error")):
-        model = LabelRankerCV(scoring=scoring, kernel="linear", **QUICK).fit(X, y)
+        model = LabelRankerCV([1.0, 10.0], scoring=scoring, kernel="linear", **QUICK).fit(X, y)
         mean = model.cv_results_["mean_test_score"]
         assert model.best_index_ == mean.argmax()
         assert model.best_score_ == pytest.approx(mean.max(), abs=0.05)
@@ -293,9 +295,10 @@ def first_fold(model, X, y):
     return X[train], y[train]
 
 
+@AT_AN_EDGE
 def test_jobs_and_copies_change_nothing():
     X, y = problem(12)
-    model = LabelRankerCV(random_state=0, gamma="scale").fit(X, y)
+    model = LabelRankerCV([1.0, 10.0], random_state=0, gamma="scale").fit(X, y)
     p = model.predict_proba(X)
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict_proba(X), p)
     again = clone(model).set_params(n_jobs=2).fit(X, y)
@@ -668,9 +671,6 @@ def test_a_kernel_whose_first_epochs_take_too_long_is_not_tried(monkeypatch):
     monkeypatch.setattr(settings, "_OPERATIONS", 1.0)
     tried = LabelRankerCV([1.0], max_time=1e6, **QUICK).fit(X, y).cv_results_["params"]
     assert {one["kernel"] for one in tried} == {"linear"}
-
-
-AT_AN_EDGE = pytest.mark.filterwarnings("ignore:The best C")
 
 
 def many(monkeypatch, *, pairs=500, drawn=60):

@@ -49,18 +49,9 @@ NONSENSE: dict[str, Any] = {
 }
 # What never can be meant, for any parameter.
 IMPOSSIBLE = (
-    "nan",
-    "-inf",
-    "decimal",
-    "text",
-    "no text",
-    "bytes",
-    "dict",
-    "complex",
-    "object",
-    "class",
+    *("nan", "-inf", "decimal", "text", "no text", "bytes", "dict", "complex", "object", "class"),
+    *("array of nan", "array of objects", "beyond floats"),
 )
-IMPOSSIBLE += ("array of nan", "array of objects", "beyond floats")
 
 REQUIRED = {
     name: {"estimator": KNeighborsClassifier(3)}

@@ -33,7 +33,7 @@ MADE = [OTHERS.get(name, method.make()) for name, method in METHODS.items()]
 FAMILY = [model for model in MADE if isinstance(model, RankLSVM | RankCVM | MLODM | RankSVMz)]
 ESTIMATORS = [
     *(model for model in MADE if model not in FAMILY),
-    LazySearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv=2),
+    LazySearchCV(LogisticRegression(tol=0.1), {"C": [0.1, 1.0]}, cv=2),
 ]
 # Classes that have all checks, with other options.
 VARIANTS = [
@@ -52,7 +52,7 @@ VARIANTS = [
 OTHER_CLASSES = [
     *FAMILY,
     baselines.MLkNN(),
-    baselines.BPMLL(n_epochs=20, random_state=0),
+    baselines.BPMLL(n_epochs=10, random_state=0),
     baselines.CalibratedLabelRanking(),
     baselines.RAkEL(random_state=0),
     baselines.LabelPowerset(),

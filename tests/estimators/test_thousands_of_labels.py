@@ -33,15 +33,22 @@ def sparse_problem(seed, n, d, q, *, words=10, labels=4):
     """Rows of a few words, with labels that have words of their own."""
     random = np.random.default_rng(seed)
     topics = random.integers(0, d, size=(q, 6))
-    Y = sparse.lil_array((n, q), dtype=np.uint8)
-    X = sparse.lil_array((n, d))
-    for i in range(n):
-        relevant = np.unique(random.zipf(1.4, size=random.integers(0, labels + 1)) % q)
-        Y[i, relevant] = 1
-        own = random.choice(topics[relevant].ravel(), size=words // 2) if relevant.size else []
-        places = np.unique(np.concatenate([own, random.integers(0, d, size=words)]).astype(int))
-        X[i, places] = random.random(places.size) / np.sqrt(words)
-    return sparse.csr_array(X), sparse.csr_array(Y)
+    relevant, places, values = [], [], []
+    for _ in range(n):
+        chosen = np.unique(random.zipf(1.4, size=random.integers(0, labels + 1)) % q)
+        own = random.choice(topics[chosen].ravel(), size=words // 2) if chosen.size else []
+        drawn = np.unique(np.concatenate([own, random.integers(0, d, size=words)]).astype(int))
+        relevant.append(chosen)
+        places.append(drawn)
+        values.append(random.random(drawn.size) / np.sqrt(words))
+
+    def rows(numbers, columns, width):
+        starts = np.cumsum([0, *map(len, columns)], dtype=np.int32)
+        joined = np.concatenate(columns, dtype=np.int32)
+        return sparse.csr_array((numbers, joined, starts), shape=(n, width))
+
+    X = rows(np.concatenate(values), places, d)
+    return X, rows(np.ones(sum(map(len, relevant)), np.uint8), relevant, q)
 
 
 def solved(X, Y, **options):

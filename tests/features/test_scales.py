@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from multimargin import LLSF, MLRL, LabelRankerCV, RankSVM, explain, load_model, save_model
-from multimargin.features.scales import ranges_of, told_scales, within_ranges
+from multimargin.features.scales import of_most_columns, ranges_of, told_scales, within_ranges
 from multimargin.features.views import Views
 from multimargin.onnx import export
 
@@ -131,6 +131,7 @@ def test_models_do_not_depend_on_the_unit_of_all_columns(columns: int, tmp_path:
     np.testing.assert_allclose(probabilities, expected, atol=1e-6)
     # Columns near one unit stay as they are, as do those with values of C, or of gamma.
     near = features / np.sqrt(features.var(axis=0).sum())
+    options["stack"] = None
     assert not LabelRankerCV(3, **options).fit(near, y).scaled_
     for given in ({"Cs": [1.0]}, {"gamma": 0.5}, {"scaling": False}, {"kernel": "poly"}):
         assert not LabelRankerCV(**{"Cs": 1} | options | given).fit(features, y).scaled_
@@ -163,6 +164,16 @@ def test_amounts_beside_sparse_columns_of_ones_do_not_fill_the_rows(tmp_path: Pa
     (probabilities,) = session.run(["probabilities"], {"X": X.toarray()})
     np.testing.assert_allclose(probabilities, expected, atol=1e-6)
     assert Views().fit(sparse.csr_matrix((3, 600))).ranges_ == [None]
+
+
+def test_the_mean_entry_of_amounts_becomes_that_of_the_median_column() -> None:
+    entries = np.array([[1.0, 0.0, 2.0, 80.0], [1.0, 4.0, 0.0, 0.0], [1.0, 0.0, 2.0, -20.0]])
+    rows = sparse.csr_array(entries)
+    ranges = of_most_columns(rows)
+    assert ranges is not None
+    # Means of 1, 4, 2 and 50, of which the median is 3.
+    np.testing.assert_allclose(within_ranges(rows, ranges).toarray(), entries * [1, 1, 1, 0.06])
+    assert of_most_columns(rows[:, :3]) is None
 
 
 def test_units_of_extreme_columns() -> None:

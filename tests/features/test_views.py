@@ -3,6 +3,7 @@
 import pickle
 import warnings
 from functools import cache
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,8 @@ from multimargin.tuning import MultilabelStratifiedKFold
 WORDS = ["edit", "play", "draw", "sound", "image", "game", "map", "code", "text", "chat"]
 NUMBERS = ["size", "age", "price"]
 QUICK = {"loss": "hinge", "class_weight": None, "top_k": None, "cv": 2, "random_state": 0}
+# Where nothing depends on the blocks of a stack.
+NEAR = ["neighbours"]
 
 
 def tables(n: int = 120, seed: int = 0) -> tuple[pd.DataFrame, Any]:
@@ -99,9 +102,8 @@ def test_a_view_of_all_columns_is_the_same_model_as_none() -> None:
 @pytest.mark.parametrize("columns", [[1, 2, 3], slice(1, 4), lambda X: [1, 2, 3]])
 def test_columns_by_places_of_an_array(columns: Any) -> None:
     X, y, named = fitted()
-    found = model(
-        views=[("words", TfidfVectorizer(), 0), ("numbers", StandardScaler(), columns)]
-    ).fit(X.to_numpy(dtype=object), y)
+    chosen = [("words", TfidfVectorizer(), 0), ("numbers", StandardScaler(), columns)]
+    found = model(views=chosen, stack=NEAR).fit(X.to_numpy(dtype=object), y)
     assert found.predict_proba(X.to_numpy(dtype=object)).shape == named.predict_proba(X).shape
 
 
@@ -131,7 +133,7 @@ def test_names_by_which_no_parameter_is_found_are_refused(view: str, block: str)
 def test_transformers_of_the_caller_stay_unfitted_and_order_of_columns_does_not_matter() -> None:
     X, y = tables()
     given = views()
-    found = model(views=given).fit(X, y)
+    found = model(views=given, stack=NEAR).fit(X, y)
     assert not hasattr(given[0][1], "vocabulary_")
     again = found.predict_proba(X[["age", "text", "price", "size"]])
     np.testing.assert_array_equal(again, found.predict_proba(X))
@@ -165,7 +167,7 @@ def test_reasons_say_which_view_supports_a_label() -> None:
 def test_several_views_are_predicted_by_names() -> None:
     X, y = tables()
     tags = [[f"tag {k}" for k in np.flatnonzero(row)] for row in y]
-    found = model().fit(X, tags)
+    found = model(stack=NEAR).fit(X, tags)
     assert set(np.concatenate(predict_names(found, X))) <= {f"tag {k}" for k in range(4)}
 
 
@@ -244,8 +246,8 @@ def test_without_a_calibration_nothing_weighs_views() -> None:
 
 
 def test_a_view_without_information_does_no_harm() -> None:
-    X, y = tables()
-    alone = ranking_average_precision(y, model().fit(X, y).label_scores(X))
+    X, y, found = fitted()
+    alone = ranking_average_precision(y, found.label_scores(X))
     for kind in ("constant", "zeros"):
         found = model(views=[*views(), ("odd", Strange(kind), ["size"])]).fit(X, y)
         assert ranking_average_precision(y, found.label_scores(X)) > alone - 0.01
@@ -253,7 +255,7 @@ def test_a_view_without_information_does_no_harm() -> None:
 
 def test_columns_of_no_view_are_left_out() -> None:
     X, y = tables()
-    found = model(views=views()[:1]).fit(X, y)
+    found = model(views=views()[:1], stack=NEAR).fit(X, y)
     changed = X.assign(size=0.0, age=0.0, price=0.0)
     np.testing.assert_array_equal(found.predict_proba(changed), found.predict_proba(X))
 
@@ -295,7 +297,8 @@ def test_classes() -> None:
 def test_texts_that_are_vectors_already() -> None:
     X, y = tables()
     lengths = FunctionTransformer(lambda texts: np.array([[len(text)] for text in texts]))
-    found = model(views=[("words", TfidfVectorizer(), "text"), ("length", lengths, "text")])
+    chosen = [("words", TfidfVectorizer(), "text"), ("length", lengths, "text")]
+    found = model(views=chosen, stack=NEAR)
     assert found.fit(X, y).predict(X[:3]).shape == (3, 4)
 
 
@@ -324,7 +327,7 @@ def test_ctrl_c_in_the_search_of_the_second_view_keeps_the_first(
 def test_splits_of_frames_by_a_splitter() -> None:
     X, y = tables()
     folds = MultilabelStratifiedKFold(2, random_state=0)
-    assert model(cv=folds).fit(X, y).n_splits_ == 2
+    assert model(cv=folds, stack=NEAR).fit(X, y).n_splits_ == 2
 
 
 def test_forms_are_chosen_view_by_view() -> None:
@@ -342,15 +345,14 @@ def test_forms_are_chosen_view_by_view() -> None:
     assert found.get_feature_names_out()[0] == "wide__0"
 
 
-@pytest.mark.parametrize("width", [1, 4])
 @pytest.mark.parametrize("places", [[0], [0, 1], [1, 0]])
-def test_a_transformer_returns_as_many_columns_as_in_the_fit(places: list[int], width: int) -> None:
+def test_a_transformer_returns_as_many_columns_as_in_the_fit(places: list[int]) -> None:
     X, y = tables()
     times = {"columns": 2}
     repeated = FunctionTransformer(lambda rows: np.repeat(rows, times["columns"], axis=1))
     views = [("changing", repeated, ["size"]), ("few", "passthrough", NUMBERS)]
     found = LabelRankerCV([1.0], stack=None, views=[views[place] for place in places]).fit(X, y)
-    times["columns"] = width
-    for method in (found.predict, found.predict_proba, found.label_scores):
+    for width, name in product((1, 4), ("predict", "predict_proba", "label_scores")):
+        times["columns"] = width
         with pytest.raises(ValueError, match=f"'changing' .* has {width} columns; expected 2, as"):
-            method(X)
+            getattr(found, name)(X)

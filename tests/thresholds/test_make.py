@@ -44,7 +44,7 @@ def test_default(method):
 
 @pytest.mark.parametrize("method", [RankSVM, LLSF])
 def test_default_of_many_labels_keeps_the_ranking(method):
-    X, Y = problem(1001, 8)
+    X, Y = problem(1001, 2)
     model = method(tol=0.1).fit(X, Y)
     assert isinstance(model.threshold_, F1Threshold)
     moved = model.decision_function(X) - model.label_scores(X)
