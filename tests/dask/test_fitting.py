@@ -285,7 +285,7 @@ def test_a_saved_model_goes_on_in_other_parts(
     name: str, client: Any, data: Any, tmp_path: Path
 ) -> None:
     X, Y = data
-    model = clone(ESTIMATORS[name]).set_params(warm_start=True)
+    model = clone(ESTIMATORS[name]).set_params(warm_start=True, C=30.0)
     first = multimargin.dask.fit(model, parted(X), parted(Y), client)
     save_model(first, tmp_path / "saved.model")
     saved = load_model(tmp_path / "saved.model")
