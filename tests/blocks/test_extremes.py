@@ -148,8 +148,9 @@ def test_forests_and_logistic_regressions(tmp_path, data):
             np.testing.assert_array_equal(stored, own)
             own = np.clip(own, 0.01, 0.99) if is_forest else own
             np.testing.assert_allclose(exported, own, atol=1e-6)
-            if kind == "zeros" and not is_forest:
-                same = clone(block).fit(X[weights > 0], Y[weights > 0])
+            if kind in ("none", "zeros") and not is_forest:
+                rows = slice(None) if weights is None else weights > 0
+                same = clone(block).fit(X[rows], Y[rows])
                 np.testing.assert_allclose(same.predict_proba(X), own, atol=1e-6)
 
 

@@ -4,6 +4,7 @@ That is text in UTF-8 whose quotation marks all stand around cells, or are doubl
 whose rows are of one length. Of any other text nothing is read.
 """
 
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from io import BufferedReader
 from itertools import islice
@@ -17,7 +18,6 @@ from multimargin.datasets._reading import opened
 from multimargin.datasets.text_arrays import holds_arrow, joined_texts
 
 _DELIMITERS = ",;\t|\x1f"
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 # Bytes of a block at least, and for each column: Arrow takes a while for each column of a block.
 _BLOCK, _PER_COLUMN = 2**22, 2**10
 _PIECE = 2**16
@@ -80,8 +80,8 @@ def _blocks(
     Raises `_Odd` where quotes, breaks of lines or characters are not plain. What is yielded lasts
     until the next.
     """
-    if stream.peek().startswith(_BYTE_ORDER_MARK):
-        stream.read(len(_BYTE_ORDER_MARK))
+    if stream.peek().startswith(BOM_UTF8):
+        stream.read(len(BOM_UTF8))
     _check_breaks(bytearray().join(islice(stream, above)))
     size = min(max(_BLOCK, _PER_COLUMN * width), _LONGEST_ROW)
     # What may stand on either side of a quote, which is no part of a cell.
@@ -137,7 +137,7 @@ def _end_of_rows(text: bytearray, marks: NDArray[np.intp], end: int) -> int:
 
 def _check_breaks(text: bytearray, begin: int = 0, end: int | None = None) -> None:
     """Raise `_Odd` for a text with a carriage return alone, or what is no text."""
-    if text.find(b"\0", begin, end) >= 0 or text.startswith(_BYTE_ORDER_MARK, begin, end):
+    if text.find(b"\0", begin, end) >= 0 or text.startswith(BOM_UTF8, begin, end):
         raise _Odd
     if text.find(b"\r", begin, end) >= 0:
         codes = np.frombuffer(text, dtype=np.uint8)[begin:end]

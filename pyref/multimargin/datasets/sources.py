@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import sys
+from codecs import BOM_UTF8
 from collections.abc import Iterable
 from functools import lru_cache
 from itertools import chain, takewhile
@@ -194,7 +195,7 @@ def _kind_by_content(file: Path) -> str:
     if is_zipfile(file):
         return ".xlsx" if any(n.startswith("xl/") for n in ZipFile(file).namelist()) else ".zip"
     with file.open("rb") as stream:
-        head = stream.read(16).removeprefix(b"\xef\xbb\xbf").lstrip()
+        head = stream.read(16).removeprefix(BOM_UTF8).lstrip()
     found = (ending for mark, ending in (MAGIC | _OF_TEXT).items() if head.startswith(mark))
     return next(found, ".csv")
 

@@ -2,19 +2,22 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from multimargin.targets.given import column_of, is_blank
 
+if TYPE_CHECKING:
+    from multimargin.typing import Column
+
 
 def holds_arrow() -> bool:
     """Return whether pandas holds texts in memory of Arrow."""
     from pandas import Series
 
-    return getattr(Series([""]).dtype, "storage", "") == "pyarrow"
+    return arrow_of(Series([""])) is not None
 
 
 def text_maker() -> Callable[[Sequence[str]], Any]:
@@ -43,7 +46,7 @@ def joined_texts(columns: list[list[Any]]) -> list[Any]:
     return joined
 
 
-def arrow_of(column: Any) -> Any:
+def arrow_of(column: "Column") -> Any:
     """Return the texts of a column in memory of Arrow; None of any other column."""
     from pandas import StringDtype
 
@@ -51,7 +54,7 @@ def arrow_of(column: Any) -> Any:
     return column.array.__arrow_array__() if is_arrow else None
 
 
-def are_blank(column: Any) -> NDArray[np.bool_]:
+def are_blank(column: "Column") -> NDArray[np.bool_]:
     """Return which cells have no value, or a text of blanks."""
     texts = arrow_of(column)
     if texts is None:
@@ -62,7 +65,7 @@ def are_blank(column: Any) -> NDArray[np.bool_]:
     return np.asarray(blank.fill_null(True), dtype=bool)
 
 
-def rows_beginning(column: Any, start: str) -> list[int]:
+def rows_beginning(column: "Column", start: str) -> list[int]:
     """Return the rows whose cell is a text that begins so."""
     texts = arrow_of(column)
     if texts is None:
@@ -73,7 +76,7 @@ def rows_beginning(column: Any, start: str) -> list[int]:
     return [*np.flatnonzero(compute.starts_with(texts, start).fill_null(False)).tolist()]
 
 
-def rows_of_names(column: Any, names: Sequence[str], around: str) -> list[int]:
+def rows_of_names(column: "Column", names: Sequence[str], around: str) -> list[int]:
     """Return the rows whose cell is one of some names, in any case and with marks around it."""
     texts = arrow_of(column)
     if texts is None:
