@@ -77,7 +77,7 @@ def race(page: str) -> dict[str, Any]:
         ("none", "`stack=None`"),
     ):
         line = next(line for line in page.splitlines() if line.startswith(f"| {stack} |"))
-        plain, cut, every, price = (cell.strip() for cell in line.split("|")[2:-1])
+        _, plain, cut, _, every, price = (cell.strip() for cell in line.split("|")[2:-1])
         cells[name] = {
             "plain": plain.split()[0], "cut": cut.split()[0], "all": every.split()[0],
             "near": every.split()[1].strip("()"), "seconds": price,

@@ -1,6 +1,8 @@
-"""The picture of the race shows what its table says."""
+"""The picture of the race and the paper show what its table says."""
 
+import json
 import runpy
+import sys
 from pathlib import Path
 
 import pytest
@@ -33,6 +35,14 @@ def test_the_table_of_the_page_is_read() -> None:
     assert len(measures) == 6
     assert len(sets) == 10
     assert all(len(values) == 6 for values in sets.values())
+
+
+def test_the_paper_has_the_race_of_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    page = (ROOT / "docs" / "which_method.md").read_text(encoding="utf-8")
+    race = runpy.run_path(str(ROOT / "paper" / "collect.py"))["race"](page)
+    stored = json.loads((ROOT / "paper" / "numbers.json").read_text(encoding="utf-8"))
+    assert stored["race"] == race
 
 
 def test_gains_are_positive_where_ours_is_better() -> None:
