@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from iterstrat.ml_stratifiers import IterativeStratification
 from scipy import sparse
 from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
 
@@ -28,10 +27,10 @@ def test_of_many_rows_those_of_rare_labels_are_dealt_out_and_others_fall(monkeyp
     rng = np.random.default_rng(0)
     y = (rng.random((3000, 6)) < [0.4, 0.2, 0.1, 0.005, 0.003, 0.002]).astype(int)
     dealt = []
-    stratify = folds.IterativeStratification
+    stratify = folds.parts_of_rows
     monkeypatch.setattr(
         folds,
-        "IterativeStratification",
+        "parts_of_rows",
         lambda labels, *others: dealt.append(len(labels)) or stratify(labels, *others),
     )
     for shuffle in (False, True):
@@ -108,8 +107,6 @@ def test_deterministic():
     first = [t.tolist() for _, t in MultilabelStratifiedKFold(4).split(Y, Y)]
     np.random.seed(3)  # noqa: NPY002
     assert [t.tolist() for _, t in MultilabelStratifiedKFold(4).split(Y, Y)] == first
-    dealt = IterativeStratification(Y == 1, np.full(4, 0.25), np.random.RandomState(0))
-    assert [np.flatnonzero(dealt == fold).tolist() for fold in range(4)] == first
     other = MultilabelStratifiedKFold(4, shuffle=True, random_state=1)
     assert [t.tolist() for _, t in other.split(Y, Y)] != first
     defaults = "n_splits=4, shuffle=False, random_state=0"

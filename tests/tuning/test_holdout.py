@@ -33,10 +33,10 @@ def test_of_many_rows_those_of_rare_labels_are_dealt_out_and_others_fall(monkeyp
     monkeypatch.setattr(folds, "_ENOUGH_BY_CHANCE", 40)
     rng = np.random.default_rng(0)
     y = (rng.random((3000, 6)) < [0.4, 0.3, 0.2, 0.01, 0.008, 0.005]).astype(int)
-    dealt, stratify = [], holdout.IterativeStratification
+    dealt, stratify = [], holdout.parts_of_rows
     monkeypatch.setattr(
         holdout,
-        "IterativeStratification",
+        "parts_of_rows",
         lambda labels, *others: dealt.append(len(labels)) or stratify(labels, *others),
     )
     train, test = held_out_rows(y == 1, share)

@@ -5,7 +5,6 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from iterstrat.ml_stratifiers import IterativeStratification
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.model_selection import BaseCrossValidator, GroupKFold, KFold, StratifiedKFold, check_cv
@@ -17,6 +16,7 @@ from multimargin.checks.parameters import check_integer
 from multimargin.targets.given import recognise
 from multimargin.targets.indicator import known_both
 from multimargin.targets.reading import read_targets
+from multimargin.tuning.stratification import parts_of_rows
 from multimargin.typing import Folds, Indicator, LabelsLike, Marks, MatrixLike, Vector
 
 Rows = NDArray[np.intp]
@@ -38,11 +38,11 @@ class MultilabelStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]
 
     Notes
     -----
-    Iterative stratification (Sechidis et al. 2011) of the package iterative-stratification: the
-    label with the fewest remaining rows is dealt out first, to the folds that lack most of it. A
-    label with fewer than `n_splits` relevant rows is in as many folds as it has rows. Rows without
-    labels are spread evenly; the sizes of the folds differ a little. Of more than 20,000 rows,
-    those whose labels all have 1000 rows or more in a fold are dealt out by chance.
+    Iterative stratification (Sechidis et al. 2011, algorithm 1): the label with the fewest
+    remaining rows is dealt out first, to the folds that lack most of it. A label with fewer than
+    `n_splits` relevant rows is in as many folds as it has rows. Rows without labels are spread
+    evenly; the sizes of the folds differ a little. Of more than 20,000 rows, those whose labels all
+    have 1000 rows or more in a fold are dealt out by chance.
     One-dimensional targets go to scikit-learn's `StratifiedKFold`.
 
     Examples
@@ -135,7 +135,7 @@ class MultilabelStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]
         order, left = rows_to_deal(indicator, shares)
         order = random_state.permutation(order) if self.shuffle else order
         if order.size:
-            fold_of[order] = IterativeStratification(indicator[order], shares, random_state)
+            fold_of[order] = parts_of_rows(indicator[order], shares, random_state)
         fold_of[random_state.permutation(left)] = np.arange(left.size) % self.n_splits
         for fold in range(self.n_splits):
             yield np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold)

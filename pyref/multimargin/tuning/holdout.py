@@ -4,7 +4,6 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from iterstrat.ml_stratifiers import IterativeStratification
 from numpy.typing import ArrayLike
 from sklearn.model_selection import GroupShuffleSplit
 from sklearn.utils import check_consistent_length, check_random_state, indexable
@@ -14,6 +13,7 @@ from multimargin.checks.parameters import check_integer, check_real
 from multimargin.scikit_learn import safe_indexing
 from multimargin.targets.reading import read_targets
 from multimargin.tuning.folds import Rows, rows_to_deal
+from multimargin.tuning.stratification import parts_of_rows
 from multimargin.typing import Indicator, LabelsLike, MatrixLike
 
 
@@ -92,7 +92,7 @@ def held_out_rows(
         dealt, left = rows_to_deal(relevant, shares)
         tested = np.zeros(n, dtype=bool)
         if dealt.size:
-            tested[dealt] = IterativeStratification(relevant[dealt], shares, draws) == 1
+            tested[dealt] = parts_of_rows(relevant[dealt], shares, draws) == 1
         tested[draws.permutation(left)[: round(share * left.size)]] = True
         train, test = np.flatnonzero(~tested), np.flatnonzero(tested)
     else:

@@ -41,7 +41,7 @@ from multimargin.targets.indicator import complete_rows, known_both, known_label
 from multimargin.targets.reading import UnknownLabelsWarning
 from multimargin.typing import Features, Marks
 
-_PACKAGES = ("multimargin", "numpy", "scipy", "scikit-learn", "joblib", "iterative-stratification")
+_PACKAGES = ("multimargin", "numpy", "scipy", "scikit-learn", "joblib")
 
 
 @dataclass(frozen=True, eq=False)
