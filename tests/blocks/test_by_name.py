@@ -202,7 +202,7 @@ def test_what_time_has_no_room_for_is_left_out_by_name(monkeypatch):
     foretold = dict.fromkeys((LabelBoosting, LabelDiscriminant, LabelNeighbours), 0.0)
     foretold[LabelForest] = 1e9
     monkeypatch.setattr(
-        "multimargin.blocks.stack.Stack._foretold", lambda self, block: foretold[type(block)]
+        "multimargin.blocks.stack.Stack._foretold", lambda self, name, block: foretold[type(block)]
     )
     model = LabelRankerCV([10.0], max_time=1e6, **QUICK)
     with pytest.warns(UserWarning, match="stack leaves out forest for lack of time"):

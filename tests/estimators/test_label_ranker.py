@@ -921,7 +921,7 @@ def test_the_rows_held_out_of_many_have_time_of_their_own(monkeypatch):
         return found
 
     monkeypatch.setattr(searching, "_held_out_scores", watched)
-    monkeypatch.setattr(fitting, "_SHARE_OF_SEARCH", 0.0)
+    monkeypatch.setattr(fitting, "_MOST_OF_SEARCH", 0.0)
     model = LabelRankerCV([1.0], kernel="linear", max_time=60.0, **QUICK).fit(X, y)
     assert given[0] < 0.1
     assert given[-1] > 10.0

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from scipy import sparse
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 
 from multimargin.blocks.boosting import LabelBoosting
 from multimargin.blocks.discriminant import LabelDiscriminant
@@ -21,6 +21,8 @@ MOST_FEATURES = 500
 _TREES, _TREES_OF_LABELS, _TREES_OF_MANY = 100, 50, 32
 # Boosted trees and their learning rate, twice and half as much where more are worth their time.
 _BOOSTED, _RATE = 200, 0.1
+# With fewer for lack of time, their largest rate; and the least share of an ensemble's trees.
+_HIGHEST_RATE, _LEAST_OF_TREES = 0.3, 0.1
 # Numbers of rows that each of them is grown on, and of rows to a leaf.
 _FEWEST_DRAWN, _MOST_DRAWN, _ROWS_TO_LEAF = 2500, 20_000, 80
 # Number of rows from which boosted trees are as good without a forest as beside it.
@@ -174,6 +176,21 @@ def _boosting(data: Data) -> Any:
         n_projections=_PROJECTIONS if q >= _MANY_LABELS else None,
         random_state=data.seed,
     )
+
+
+def with_fewer_trees(block: Any, share: float) -> Any | None:
+    """Return an ensemble with a share of its trees, or None if they would be too few, or none."""
+    if not isinstance(block, LabelForest | LabelBoosting):
+        return None
+    count = int(share * block.n_estimators)
+    if count < max(_LEAST_OF_TREES * block.n_estimators, 1.0):
+        return None
+    smaller = clone(block).set_params(n_estimators=count)
+    if isinstance(block, LabelBoosting):
+        # As far in fewer steps.
+        rate = min(block.learning_rate * block.n_estimators / count, _HIGHEST_RATE)
+        smaller.set_params(learning_rate=max(rate, block.learning_rate))
+    return smaller
 
 
 BLOCKS: dict[str, Callable[[Data], Any]] = {

@@ -15,9 +15,9 @@ from multimargin.tuning.folds import Rows
 
 # Rows of the first probe, and how many times as many the next has; the fewest that each scores.
 _FEWEST, _TIMES, _SCORED = 100, 4, 200
-# A third probe and further ones take at most a share of the price or these seconds each, and a
-# share of the time left.
-_OF_PRICE, _SECONDS, _OF_LEFT = 0.03, 0.05, 0.05
+# A second probe takes at most a share of the time left; a third and further ones at most a smaller
+# one, and a share of the price or these seconds.
+_OF_LEFT_FIRST, _OF_LEFT, _OF_PRICE, _SECONDS = 0.1, 0.05, 0.03, 0.05
 # The largest constant part of the seconds of a probe: others may have held up the one before.
 _CONSTANT = 0.5
 # Trees of an ensemble for each one of a probe.
@@ -69,8 +69,10 @@ def foretold(on_folds: OnFolds, estimator: Any, metadata: Metadata, effort: Effo
             return np.inf
         spent = time.monotonic() - start
         further = _TIMES * size if 2 * _TIMES * size <= len(train) else len(train)
-        most = min(max(_OF_PRICE * price, _SECONDS), _OF_LEFT * effort.left)
-        if further == size or (len(probes) > 1 and spent * further / size > most):
+        most = _OF_LEFT_FIRST * effort.left
+        if len(probes) > 1:
+            most = min(max(_OF_PRICE * price, _SECONDS), _OF_LEFT * effort.left)
+        if further == size or (probes and spent * further / size > most):
             return price
         size = further
 
@@ -130,7 +132,7 @@ def _of_fit(rows: int, probes: list[_Probe]) -> float:
     """
     last, further = probes[-1].fit, rows / probes[-1].rows
     if len(probes) == 1:
-        return last * further
+        return last * (1.0 + _CONSTANT * (further - 1.0))
     before, times = probes[-2].fit, probes[-1].rows / probes[-2].rows
     growing = np.clip((last - before) / (1.0 - 1.0 / times), (1.0 - _CONSTANT) * last, last)
     return float(last + growing * (further ** _power(before, last, times, 1.0) - 1.0))

@@ -14,17 +14,15 @@ from multimargin.calibration.held_out import Named
 from multimargin.calibration.on_folds import OnFolds, weights_for
 from multimargin.checks.parameters import job_count
 from multimargin.durations import duration
-from multimargin.notices import filters_put_back, warn
+from multimargin.notices import filters_put_back
 from multimargin.tuning.folds import Rows
 from multimargin.typing import Features, Marks, Matrix
 
 Fold = tuple[Rows, Rows]
-# Tunes a classifier, given its name and the time left
-Tuned = Callable[[str, Any, float], Any]
 
 
 class Stack:
-    """Blocks on the folds of a search, as far as time allows."""
+    """Blocks on the folds of a search."""
 
     def __init__(
         self,
@@ -32,50 +30,35 @@ class Stack:
         y: Marks,
         sample_weight: Matrix | None,
         folds: list[Fold],
+        planned: Named,
         effort: Effort,
+        full_name: Callable[[str], str] = str,
     ) -> None:
         self._X, self._y, self._weights, self._folds = X, y, sample_weight, folds
         self._effort, self._jobs = effort, job_count(effort.n_jobs, len(folds))
-        self.blocks: list[Matrix] = []  # Held-out scores of each block
-        self.fitted: Named = []  # The blocks by name, fitted on all rows
+        # The blocks by name, and what each is called beside those of other stacks
+        self.planned, self.full_name = planned, full_name
+        # Seconds that each block will take, 0 where time has no limit
+        self.prices = [self._foretold(*one) for one in planned]
+        self._found: dict[str, tuple[Matrix, Any]] = {}
 
-    def fit(
-        self,
-        planned: Named,
-        *,
-        reserve: float,
-        tuned: Tuned | None = None,
-        listed: NDArray[np.intp] | None = None,
-    ) -> dict[str, str]:
-        """Fit blocks while there is time beyond a reserve; return those left out, and why.
+    @property
+    def fitted(self) -> Named:
+        """The blocks by name, fitted on all rows."""
+        return [(name, self._found[name][1]) for name, _ in self.planned if name in self._found]
 
-        Each is tuned first if there is twice the time that it takes. It scores the labels listed
-        for each held-out row, or all labels.
-        """
-        left_out = {}
-        for name, estimator in planned:
-            left = self._effort.left - reserve
-            needed = self._foretold(estimator) if left > 0.0 else np.inf
-            if needed > left:
-                left_out[name] = f"{duration(max(left, 0.0))} left of max_time"
-                continue
-            spare = left - needed if left >= 2.0 * needed else 0.0
-            chosen = tuned(name, estimator, spare) if tuned and spare else estimator
-            self._fit(name, chosen, listed)
-        if left_out:
-            warn(
-                f"stack leaves out {', '.join(left_out)} for lack of time: increase max_time, or "
-                "use stack=None."
-            )
-        return left_out
+    @property
+    def blocks(self) -> list[Matrix]:
+        """Held-out scores of each block."""
+        return [self._found[name][0] for name, _ in self.fitted]
 
-    def _fit(self, name: str, estimator: Any, listed: NDArray[np.intp] | None) -> None:
+    def fit(self, name: str, estimator: Any, listed: NDArray[np.intp] | None = None) -> None:
+        """Fit a block; it scores the labels listed for each held-out row, or all labels."""
         start = time.monotonic()
         on_folds = self._on(self._folds, estimator, listed)
         with one_blas_thread(), filters_put_back(), _named(name, estimator):
             scores, fitted = on_folds.fit(estimator, weights_for(estimator, self._weights))
-        self.blocks.append(scores)
-        self.fitted.append((name, fitted))
+        self._found[name] = scores, fitted
         if self._effort.verbose:
             print(f"stack: {name} in {duration(time.monotonic() - start)}", flush=True)
 
@@ -94,12 +77,15 @@ class Stack:
         y = self._y if own or self._y.dtype.kind == "f" else self._y.astype(int)
         return OnFolds(self._X, y, folds, n_jobs=self._jobs, prefer="threads", listed=listed)
 
-    def _foretold(self, estimator: Any) -> float:
+    def _foretold(self, name: str, estimator: Any) -> float:
         """Predict the seconds of folds and fit; 0 where time has no limit."""
         if self._effort.end == np.inf:
             return 0.0
+        if self._effort.left <= 0.0:
+            return np.inf
         on_folds, weights = self._on(self._folds, estimator), weights_for(estimator, self._weights)
-        return foretold(on_folds, estimator, weights, self._effort)
+        with _named(name, estimator):
+            return foretold(on_folds, estimator, weights, self._effort)
 
 
 @contextmanager

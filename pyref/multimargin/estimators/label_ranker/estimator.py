@@ -82,8 +82,8 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         search starts in the middle.
     kernel : {"auto", "linear", "rbf", "poly", "sigmoid"} or callable, default="auto"
         "auto" is "linear" for features that are held sparse, more than 500 features, more than
-        20,000 rows, or where the first epochs of "rbf" would take half of `max_time`; else "rbf"
-        and "linear" are both tried.
+        20,000 rows, or where the first epochs of "rbf" would take a fifth of `max_time`; else
+        "rbf" and "linear" are both tried.
     gamma : float, str or list of these, default=None
         Kernel coefficients, as in `RankSVM`; None tries 1, 1/4 and 4 times "scale".
     loss : {"auto", "hinge", "squared_hinge", "margin_distribution"} or list of these, \
@@ -150,9 +150,9 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
     verbose : int, default=0
         1 prints a line per setting: its place, the best so far, and the time left at most.
     max_time : float, default=None
-        Seconds that a fit may take; None is no limit. The search takes at most half of them and
-        ends with the best so far; classifiers of the stack that would take longer than what is left
-        are left out, with a warning.
+        Seconds that a fit may take; None is no limit. The search ends with the best so far after a
+        third to a half of them; the classifiers of the stack share the rest. Where that is too
+        little, "boosting" and "forest" grow fewer trees and others are left out, with a warning.
 
     Attributes
     ----------

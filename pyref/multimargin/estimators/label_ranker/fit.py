@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, clone
 
 from multimargin.blocks import blocks_of
 from multimargin.blocks.by_name import BLOCKS, Data, lifts
+from multimargin.blocks.in_time import fit_in_time
 from multimargin.blocks.logistic import LabelLogistic
 from multimargin.blocks.pricing import Effort
 from multimargin.blocks.stack import Stack
@@ -22,8 +23,11 @@ from multimargin.estimators.label_ranker.settings import Grid, grid_of, is_auto
 from multimargin.estimators.label_ranker.task import Fold, Task
 from multimargin.typing import Features, Matrix, Scoring
 
-# Shares of `max_time` for the search, and for the first epochs of "rbf".
-_SHARE_OF_SEARCH, _SHARE_OF_RBF = 0.5, 0.5
+# Shares of `max_time`: of the search, at most, and at least where blocks need the rest, and of the
+# first epochs of "rbf".
+_MOST_OF_SEARCH, _LEAST_OF_SEARCH, _SHARE_OF_RBF = 0.5, 0.35, 0.2
+# The time after the search, relative to that of all blocks, which lets them be whole.
+_OF_BLOCKS = 1.1
 # Share of the time after the search for the fit on all rows; the rest is for the stack.
 _SHARE_OF_FIT = 0.5
 # Further C of logistic regressions, and the required relative gain of each on a sample.
@@ -38,7 +42,6 @@ class Member:
 
     search: Search
     stack: Stack
-    planned: Named  # The blocks to be fitted
     ranker: Any = None
 
     @property
@@ -73,21 +76,28 @@ class Fit:
         self.judge = self._judge(task.folds)
         self._searched = self._judge(task.searched) if task.sampled else self.judge
         self.left_out: dict[str, str] = {}
+        stacks = [self._stack(place, X) for place, X in enumerate(task.parts)]
         # One for each view; once chosen, the best first
-        self.members = [self._member(place, X) for place, X in enumerate(task.parts)]
+        self.members = [self._member(place, stacks) for place in range(len(stacks))]
         self.lifted = self._lifts()  # Whether the calibration has a lift
         self._price = 0.0  # Seconds that a calibration will take
 
-    def _member(self, place: int, X: Features) -> Member:
-        model, task = self.model, self.task
-        planned, left_out = self._blocks(X)
-        self._leave_out(place, left_out)
-        share = _SHARE_OF_SEARCH * (place + 1) / len(task.parts)
-        effort = replace(self.effort, end=self._began + share * self._limit)
-        options = {"tol": model.cv_tol, "random_state": task.seed}
-        search = Search(task, place, self._grid(X), self._searched, effort, options)
-        stack = Stack(X, task.labels, task.sample_weight, task.folds, self.effort)
-        return Member(search, stack, planned)
+    def _stack(self, place: int, X: Features) -> Stack:
+        task, (planned, left_out) = self.task, self._blocks(X)
+        full_name = partial(task.views.full_name, place)
+        self.left_out |= {full_name(name): reason for name, reason in left_out.items()}
+        of_rows = X, task.labels, task.sample_weight, task.folds
+        return Stack(*of_rows, planned, self.effort, full_name)
+
+    def _member(self, place: int, stacks: list[Stack]) -> Member:
+        of_blocks = _OF_BLOCKS * sum(sum(stack.prices) for stack in stacks) / self._limit
+        share = min(max(1.0 - of_blocks, _LEAST_OF_SEARCH), _MOST_OF_SEARCH)
+        end = self._began + share * self._limit * (place + 1) / len(stacks)
+        options = {"tol": self.model.cv_tol, "random_state": self.task.seed}
+        grid = self._grid(self.task.parts[place])
+        effort = replace(self.effort, end=end)
+        search = Search(self.task, place, grid, self._searched, effort, options)
+        return Member(search, stacks[place])
 
     @property
     def scoring(self) -> Scoring:
@@ -133,11 +143,6 @@ class Fit:
             unfitted, model.threshold, lift=lifted, empty_label=self.task.empty_label, **shared
         )
 
-    def _leave_out(self, place: int, left_out: dict[str, str]) -> None:
-        """Record which blocks of a view are left out, and why."""
-        for block, reason in left_out.items():
-            self.left_out[self.task.views.full_name(place, block)] = reason
-
     def choose(self) -> None:
         """Choose each view's ranker, score the held-out rows, and fit it to all rows."""
         task, members = self.task, self.members
@@ -146,7 +151,7 @@ class Fit:
             member.search.run()
         # The calibration uses the ranks by the first.
         members.sort(key=lambda member: -member.best.mean)
-        share = _SHARE_OF_FIT if any(member.planned for member in members) else 1.0
+        share = _SHARE_OF_FIT if any(member.stack.planned for member in members) else 1.0
         for turn, member in enumerate(members):
             left = max(share * self.effort.left / (len(members) - turn), LEAST)
             if task.sampled:
@@ -160,24 +165,28 @@ class Fit:
         """Fit the blocks of each view while there is time for them and the calibration."""
         if self.model.calibration:
             self._price = self._searched.price_of_calibration(self.judge)
-        for member in self.members:
-            left_out = member.stack.fit(
-                member.planned,
-                reserve=self._price * (1 + self.lifted),
-                tuned=partial(self._tuned, member.stack),
-                listed=member.search.scores.numbers if self.listed else None,
-            )
-            self._leave_out(member.search.place, left_out)
+        self.left_out |= fit_in_time(
+            [member.stack for member in self.members],
+            self.effort,
+            reserve=self._price * (1 + self.lifted),
+            is_named=self._is_named,
+            tuned=self._tuned,
+            listed=self.members[0].search.scores.numbers if self.listed else None,
+        )
         if self.lifted and self.effort.left < 2.0 * self._price:
             self.lifted, self.left_out["lift"] = False, "no time left of max_time"
 
+    def _is_named(self, name: str) -> bool:
+        """Return whether `stack` has the name of a block, not a classifier of that name."""
+        stack = self.model.stack
+        return name in BLOCKS and (isinstance(stack, str) or name in stack)
+
     def _tuned(self, stack: Stack, name: str, estimator: Any, seconds: float) -> Any:
         """Return a block, with C chosen on a sample for logistic regressions of many rows."""
-        task, named = self.task, self.model.stack
-        by_name = name in BLOCKS and (isinstance(named, str) or name in named)
+        task = self.task
         # For labels with few relevant rows, the best single C is not the best one in a stack.
         chooses = task.sampled and not task.is_mostly_empty
-        if not (chooses and by_name and isinstance(estimator, LabelLogistic)):
+        if not (chooses and isinstance(estimator, LabelLogistic)):
             return estimator
 
         def value_of(one: Any) -> float:

@@ -24,8 +24,8 @@ from multimargin.typing import Features, Matrix, Scoring
 
 # Accuracy of calibrations that compare settings.
 _TOP_K, _TOLERANCE = 30, 1e-4
-# Time of a fit to full precision from zero, relative to such a calibration.
-_FITS = 2.5
+# Time of a fit of a stack to full precision, relative to the slowest of these, the first.
+_FITS = 1.0
 
 
 def threshold_of(model: BaseEstimator, *, mostly_empty: bool = False) -> Threshold:
