@@ -36,6 +36,7 @@ ARGUMENTS = {
     "many_labels.py": ["--labels 0 --C 1", "--made-up --C 1 --methods LinearSVC"],
     "many_machines.py": ["emotions enron biases thousands"],
     "many_processes.py": ["seconds", "overhead", "scaling", "memory 0.01"],
+    "max_time.py": ["emotions enron --shares 0.5"],
     "meaning.py": ["medical --rows 60 --seeds 1"],
     "one_call.py": [*(f"{case} --peers LinearSVC" for case in ("text", "vectors")), "thousands"],
     "papers.py": [f"{paper} --only emotions" for paper in PAPERS],

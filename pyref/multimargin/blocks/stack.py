@@ -19,6 +19,8 @@ from multimargin.tuning.folds import Rows
 from multimargin.typing import Features, Marks, Matrix
 
 Fold = tuple[Rows, Rows]
+# How many times as long as foretold a block may take, if other processes begin meanwhile.
+_BUSY = 1.2
 
 
 class Stack:
@@ -85,7 +87,7 @@ class Stack:
             return np.inf
         on_folds, weights = self._on(self._folds, estimator), weights_for(estimator, self._weights)
         with _named(name, estimator):
-            return foretold(on_folds, estimator, weights, self._effort)
+            return _BUSY * foretold(on_folds, estimator, weights, self._effort)
 
 
 @contextmanager

@@ -26,8 +26,6 @@ from multimargin.typing import Features, Matrix, Scoring
 # Shares of `max_time`: of the search, at most, and at least where blocks need the rest, and of the
 # first epochs of "rbf".
 _MOST_OF_SEARCH, _LEAST_OF_SEARCH, _SHARE_OF_RBF = 0.5, 0.35, 0.2
-# The time after the search, relative to that of all blocks, which lets them be whole.
-_OF_BLOCKS = 1.1
 # Share of the time after the search for the fit on all rows; the rest is for the stack.
 _SHARE_OF_FIT = 0.5
 # Further C of logistic regressions, and the required relative gain of each on a sample.
@@ -90,8 +88,8 @@ class Fit:
         return Stack(*of_rows, planned, self.effort, full_name)
 
     def _member(self, place: int, stacks: list[Stack]) -> Member:
-        of_blocks = _OF_BLOCKS * sum(sum(stack.prices) for stack in stacks) / self._limit
-        share = min(max(1.0 - of_blocks, _LEAST_OF_SEARCH), _MOST_OF_SEARCH)
+        of_blocks = sum(sum(stack.prices) for stack in stacks)
+        share = min(max(1.0 - of_blocks / self._limit, _LEAST_OF_SEARCH), _MOST_OF_SEARCH)
         end = self._began + share * self._limit * (place + 1) / len(stacks)
         options = {"tol": self.model.cv_tol, "random_state": self.task.seed}
         grid = self._grid(self.task.parts[place])
