@@ -73,6 +73,11 @@ def test_numbers_that_instruments_write_for_missing_ones_are_told(code):
         ([23, 31, 34, 45, 56, 62, 99, 99], 99),
         ([1, 2, 3, 4, 2, 3, 8, 8], 8),
         ([1, 2, 3, 4, 5, 9, 9, 5], 9),
+        # No usual code, but very far, or the only one below 0.
+        ([3, 5, 8, 9, 12, 12345, 12345], 12345),
+        ([3, 5, 8, 9, 12, 65535, 65535], 65535),
+        ([2019, 2020, 2022, 2023, 1901, 1901], 1901),
+        ([3, 5, 8, 9, 12, -88, -88], -88),
     ],
 )
 def test_numbers_that_stand_apart_from_all_others_are_told(cells, code):
@@ -95,6 +100,9 @@ def test_numbers_that_stand_apart_from_all_others_are_told(cells, code):
         # Shares, and counts, which begin at 0.
         [0.61, 0.62, 0.64, 0.65, 0.7, 0.71, 0, 0],
         [0, 1, 2, 3, 4, 2, 3, 8, 8],
+        [-20, -10, 3, 5, 8, -20],
+        [1, 2, 40, 40, 1],
+        [3, 5, 8, 9, 12, 65535],
     ],
 )
 def test_numbers_that_continue_the_others_are_none_for_missing_ones(cells):
@@ -339,6 +347,8 @@ def test_dates_that_no_calendar_has_are_asked_about(written):
 def test_a_year_far_from_all_others_is_told():
     assert "has 9999 in 4 rows, unlike" in read(["2024-01-31", "2024-02-01", "9999-12-31"] * 4)[1]
     assert "unlike" not in read(["2024-01-31", "2023-02-01", "1970-01-01"] * 4)[1]
+    days = [f"{year}-02-01" for year in (2019, 2020, 2022, 2024)]
+    assert "has 1900 in 2 rows, unlike" in read([*days, "1900-01-01", "1900-01-01"])[1]
 
 
 @pytest.mark.parametrize(

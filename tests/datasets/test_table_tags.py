@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from multimargin.cli.spreadsheets import as_cell
 from multimargin.datasets import MultilabelData, load_table
 from multimargin.datasets.table_tags import indicator_of_tags
-from multimargin.datasets.tag_separators import joined
 from multimargin.targets.reading import read_targets
+from multimargin.targets.separators import joined
 from tests.support.cases import case
 
 SPELLED = ["007", "1.10", "3", "3.0", "nan", "null", "NA", "TRUE", "1e5", "c++", "o'neil"]
@@ -308,7 +308,7 @@ def test_answers_to_several_questions_are_told(tmp_path):
 @pytest.mark.parametrize("separator", [",", ";", "|"])
 def test_texts_that_may_list_tags_beside_lists_are_told(tmp_path, separator):
     cells = [["a", "b"], "c", separator.join("xy"), []]
-    with pytest.warns(UserWarning, match=r"has lists, and texts such as 'x.+y' in other rows"):
+    with pytest.warns(UserWarning, match=r"has lists, and 'x.+y', which is read as one name"):
         of_lines(tmp_path / "t.jsonl", cells)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -439,7 +439,7 @@ def test_a_separator_within_names_of_lists_is_told(several):
     frame = pd.DataFrame({"t": [["a;c", "b"], ["b"], ["d"]]})
     if several:
         frame = pd.DataFrame({"t": ["a;c", "b", "d"], "u": ["b", "", ""]})
-    with pytest.warns(UserWarning, match="names are taken whole, such as 'a;c', though separator"):
+    with pytest.warns(UserWarning, match="has lists, and 'a;c', which is read as one name"):
         assert indicator_of_tags(frame, ";").names == ["a;c", "b", "d"]
 
 

@@ -808,7 +808,7 @@ def test_columns_of_labels_that_look_alike_are_told(pair):
 
 def test_blanks_of_a_label_without_0_beside_others_are_told():
     frame = pd.DataFrame({"n": [1, 2, 3], "a": ["x", "", "x"], "b": ["1", "0", ""]})
-    with pytest.warns(UserWarning, match="labels: no 0 is in 'a', unlike other labels"):
+    with pytest.warns(UserWarning, match="labels: no 0 is in 'a', and what is missing there"):
         data = MultilabelData.from_frame(frame, labels="a,b")
     assert_array_equal(data.Y, [[1, 1], [np.nan, 0], [1, np.nan]])
     data = MultilabelData.from_frame(frame, labels="a,b", blank="0")
@@ -820,6 +820,33 @@ def test_a_ticked_box_of_a_survey_has_the_name_of_its_column():
     with pytest.warns(UserWarning, match="no label is 0 in any row"):
         data = MultilabelData.from_frame(frame, labels="Pizza,Ice")
     assert data.Y.tolist() == [[1, 0], [0, 1], [1, 0]]
+
+
+@pytest.mark.parametrize("names", [("0", "1"), ("F", "T"), ("no", "yes"), ("N", "Y")])
+def test_labels_with_names_of_marks_have_these_marks(names):
+    no, yes = names
+    frame = pd.DataFrame({"n": [1, 2, 3], no: [yes, no, yes], yes: [no, yes, yes]})
+    data = MultilabelData.from_frame(frame, labels=list(names))
+    assert data.Y.tolist() == [[1, 0], [0, 1], [1, 1]]
+
+
+def test_a_ticked_box_may_be_called_no():
+    frame = pd.DataFrame({"n": [1, 2, 3], "No": ["No", "", ""], "None": ["", "None", "None"]})
+    with pytest.warns(UserWarning, match="no label is 0 in any row"):
+        data = MultilabelData.from_frame(frame, labels="No,None")
+    assert data.Y.tolist() == [[1, 0], [0, 1], [0, 1]]
+
+
+@pytest.mark.parametrize(
+    ("one", "nothing"), [("1", "NA"), ("1", "NULL"), ("1", "\\N"), ("yes", "?")]
+)
+def test_labels_without_0_whose_others_are_missing_are_told(one, nothing):
+    frame = pd.DataFrame({"n": [1, 2, 3], "a": [one, nothing, one], "b": [nothing, one, one]})
+    with pytest.warns(UserWarning, match="labels: no 0 is in 'a', 'b', and what is missing there"):
+        MultilabelData.from_frame(frame, labels="a,b")
+    frame = pd.DataFrame({"n": [1, 2, 3], "a": ["0", "", "0"], "b": ["0", "1", "1"]})
+    with pytest.warns(UserWarning, match="labels: no 1 is in 'a', and what is missing there"):
+        MultilabelData.from_frame(frame, labels="a,b")
 
 
 def test_texts_without_a_word_of_the_fitted_rows_are_told():

@@ -13,7 +13,7 @@ from scipy import sparse
 from multimargin.targets.given import recognise
 from multimargin.targets.indicator import check_indicator
 from multimargin.targets.reading import read_targets
-from multimargin.targets.texts import warn_of_lists_in_texts
+from multimargin.targets.separators import warn_of_lists_in_texts
 from tests.support.cases import case
 
 LISTS = [["b", "a"], ["c"], [], ["a"]]
@@ -206,6 +206,17 @@ LISTING = {
     "blanks": (["a b", "a", "b", "a c", "c", "b c", "a b c"], 90, r"split\(' '\)"),
     "lines": (["a\nb", "a", "b", "b\nc", "c"], 90, r"split\('\\n'\)"),
     "written lists": (["['a', 'b']", "['a']", "[]"], 90, "ast.literal_eval"),
+    "ideographic": (["a\u3001b", "a", "b", "b\u3001c", "c"], 90, r"split\('\u3001'\)"),
+    "underlines": (["a_b", "a", "b", "a_c", "c", "b_c", "a_b_c"], 90, r"split\('_'\)"),
+    "dots": (
+        ["a \u00b7 b", "a", "b", "a \u00b7 c", "c", "b \u00b7 c", "a \u00b7 b \u00b7 c"],
+        90,
+        "split",
+    ),
+    "marks": (["#a#b", "#a", "#b", "#a#c", "#c", "#b#c", "#a#b#c"], 90, r"split\('#'\)"),
+    "elements": (["<a><b>", "<a>", "<b>", "<b><c>", "<c>", "<a><c>"], 90, "split"),
+    "words": (["a and b", "a", "b", "a and c", "c", "b and c", "a and b and c"], 90, r"' and '"),
+    "bits": (["010", "110", "001", "100"], 90, r"y\.map\(list\)"),
     "numbers": (["[0, 1]", "[1, 0]"], 90, "ast.literal_eval"),
 }
 
@@ -224,6 +235,9 @@ def test_names_of_classes_may_have_separators_in_them() -> None:
             ["New York", "York", "Boston"],
             ["very good", "good", "very bad", "bad"],
             ["a|b", "b|c"],
+            [f"{a}{mark}{b}" for mark in "_-:/" for a in ("cat", "dog") for b in ("old", "new")],
+            ["North", "North > Sea", "South", "South > Sea", "East"],
+            ["c", "c++", "c#", "java"],
             ["AC/DC", "Simon & Garfunkel", "Earth, Wind & Fire"],
         ):
             warn_of_lists_in_texts(classes, 100)

@@ -72,6 +72,32 @@ def test_lists_that_name_too_little_are_refused() -> None:
         read_targets([{"a"}, {1, 2}])
 
 
+@pytest.mark.parametrize("rows", [["no", "yes"], ["-1", "1"], ["False", "True"], ["0", "2"]])
+def test_lists_of_marks_in_any_words_are_refused(rows: list[str]) -> None:
+    no, yes = rows
+    with pytest.raises(ValueError, match="an indicator written as text"):
+        read_targets([[no, yes, no], [yes, no, no], None], unknown="take")
+
+
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        ([["a", "b"], ["none"], ["a"]], "a word for nothing"),
+        ([["a:0.9", "b:0.1"], ["a:0.2"]], "a number after each"),
+        ([["a x3", "b x1"], ["a x2"]], "numbers beside"),
+        ([["__label__a", "__label__b"], ["__label__a"]], "a mark in front"),
+        ([["a&amp;b", "c"], ["c"]], "character references of HTML"),
+        ([["a", "not b"], ["not a", "b"]], "others with a mark"),
+        ([["a,b"], ["a"], ["b"]], "is ',' a separator as well"),
+        ([list("red,sea"), list("sea")], "a word for nothing"),
+        ([*[["a", "b"], ["b", "c"], ["a"], ["keine"]] * 9], "'keine', beside no other name"),
+    ],
+)
+def test_names_in_lists_that_are_more_than_names_are_told(rows: Any, told: str) -> None:
+    with pytest.warns(UserWarning, match=f"y has .*{told}"):
+        assert read_targets(rows).multilabel
+
+
 def string_dtype(rows: list[Any]) -> Any:
     return np.array(rows, dtype=np.dtypes.StringDType(na_object=rows[2]))
 

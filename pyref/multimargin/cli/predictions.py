@@ -137,7 +137,7 @@ class Predictions:
 
     def _listed(self, tags: list[str]) -> str:
         """Return tags as a table lists them, so that they can be read back."""
-        from multimargin.datasets.tag_separators import joined
+        from multimargin.targets.separators import joined
 
         between = self.separator
         if between is None or any(between in tag for tag in tags):

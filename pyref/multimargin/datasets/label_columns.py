@@ -1,5 +1,6 @@
 """Columns of labels, of 0 and 1 or words for them."""
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -68,18 +69,19 @@ def _meaning_of(blanks: Any, Y: Any, names: Sequence[str]) -> str:
             "leaves such labels unknown"
         )
         return "0"
-    if (odd := np.flatnonzero(has_blank & has_1 & ~has_0)).size:
-        # They may be written otherwise than those with 0.
-        warn(
-            f"labels: no 0 is in {listed([names[k] for k in odd.tolist()])}, unlike other labels, "
-            "and blanks there are read as unknown; blank='0' (--blank 0) reads them as 0"
-        )
+    for value, odd in (("0", has_1 & ~has_0), ("1", has_0 & ~has_1)):
+        # They may be written otherwise than those of other labels.
+        if places := np.flatnonzero(odd & np.isnan(Y).any(axis=0)).tolist():
+            warn(
+                f"labels: no {value} is in {listed([names[k] for k in places])}, and what is "
+                "missing there is read as unknown; blank='0' (--blank 0) reads blanks as 0"
+            )
     return "unknown"
 
 
 def _marks_of(cells: Cells) -> Any:
     """Return the label of each row: 0, 1, -1, NaN where it is unknown, infinite where blank."""
-    marks: Any = {text: _mark(text, cells.name) for text in cells.texts}
+    marks: Any = _marks(cells)
     wrong = next((text for text in cells.texts if marks[text] is None), None)
     if wrong is not None:
         raise ValueError(
@@ -90,17 +92,20 @@ def _marks_of(cells: Cells) -> Any:
     return cells.mapped(lambda text: np.inf if text is None else marks[text])
 
 
-def _mark(text: str, column: str) -> float | None:
-    """Return the mark of a label in a cell; a survey repeats the name of a ticked box."""
-    return 1.0 if label_name(text) == column else label_value(text)
+def _marks(cells: Cells) -> dict[str, float | None]:
+    """Return the marks of texts; a survey repeats the name of a ticked box, and has no other."""
+    marks = {text: label_value(text) for text in cells.texts}
+    own = [text for text in marks if label_name(text) == cells.name]
+    are_ticks = len(own) == len(marks) and not any(re.match("[-+0-9]", text) for text in own)
+    return marks | {text: 1.0 for text in own if are_ticks or marks[text] is None}
 
 
 def labels_at_the_end(frame: "Frame") -> list[str]:
     """Return the columns at the end that hold 0 and 1, or words for them."""
     found: list[str] = []
     for column in reversed(frame.columns):
-        texts = Cells(column, frame[column]).texts
-        if not texts or any(_mark(text, column) is None for text in texts):
+        marks = _marks(Cells(column, frame[column]))
+        if not marks or None in marks.values():
             break
         found.insert(0, column)
     return found

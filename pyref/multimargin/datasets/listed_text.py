@@ -5,7 +5,7 @@ import re
 from ast import literal_eval
 
 from multimargin.checks.names import quoted
-from multimargin.targets.texts import BRACKETS
+from multimargin.targets.separators import BRACKETS
 
 _WRAPPED = re.compile(
     r"\s*(?:(?:np\.|numpy\.|torch\.)?(?:array|set|frozenset|list|tuple|tensor|deque|Index|dict_keys"

@@ -20,9 +20,9 @@ from multimargin.datasets.table_cells import (
 )
 from multimargin.datasets.table_dates import date_parts
 from multimargin.datasets.table_kinds import WORD, Kind
-from multimargin.datasets.tag_separators import list_of_tags
 from multimargin.notices import warn
 from multimargin.targets.names import label_name, warn_of_lookalikes
+from multimargin.targets.separators import list_of_tags
 
 # Number of rows from which words are judged, and its minimum.
 _MANY_ROWS, _ROWS_TO_JUDGE = 1000, 20
@@ -34,7 +34,7 @@ _CODE = re.compile(
     "|marital_status|occupation|level_[0-9])"
 )
 # Of fewer numbers, gaps say little; this many times as wide as others, one is wide.
-_MANY_APART, _WIDE = 4, 3.0
+_MANY_APART, _WIDE, _FAR = 4, 3.0, 10.0
 # Numbers of which the median is at most so many times the smallest are no amounts.
 _FEW_TIMES = 4.0
 # Codes of surveys and instruments for a missing number.
@@ -42,7 +42,7 @@ _MISSING = [
     *(-1, -9, -999.25, 1e20, 1e30),
     *(sign * (10**k - 1) for sign in (-1, 1) for k in range(2, 7)),
     # Of surveys: 88 and 97, say.
-    *(digit * (10**k // 9) for digit in (7, 8) for k in (2, 3, 4)),
+    *(digit * (10**k // 9) for digit in (-8, -7, 7, 8) for k in (2, 3, 4)),
     *(10**k - below for below in (2, 3, 4) for k in (2, 3, 4)),
     *(sign * 2**k - (sign > 0) for sign in (-1, 1) for k in (15, 31)),
 ]
@@ -114,15 +114,18 @@ def warn_of_missing_numbers(
     column: str, numbers: NDArray[np.float64], n_others: int = _A_FEW
 ) -> None:
     """Warn of numbers, or years, that recur far from all others: one is likely missing there."""
-    ends = [end.reduce(numbers, initial=np.nan) for end in (np.fmin, np.fmax)]
-    if not np.isin(ends, [*_MISSING, *_SHORT]).any():
+    least, most = (end.reduce(numbers, initial=np.nan).item() for end in (np.fmin, np.fmax))
+    far = _ends_apart(least, most, numbers)
+    if not (far or np.isin([least, most], [*_MISSING, *_SHORT]).any()):
         return
     numbers, counts = np.unique(numbers[np.isfinite(numbers)], return_counts=True)
-    is_code, is_short = np.isin(numbers, _MISSING), np.isin(numbers, _SHORT)
+    is_code, is_short = np.isin(numbers, [*_MISSING, *far]), np.isin(numbers, _SHORT)
     others = numbers[~is_code]
     if others.size < n_others:
         return
-    is_far = np.abs(numbers) >= 2.0 * np.abs(others).max()
+    is_far = np.abs(numbers) / 2.0 >= np.abs(others).max()
+    if others.size >= _A_FEW:
+        is_far |= np.isin(numbers, far)
     # A share may be 0, and scales of answers have no 0.
     is_short &= (numbers == 0.0) & (numbers.max() > 1.0) if 0.0 in numbers else True
     is_negative = (numbers < 0.0) & (others.min() >= 0.0) & (others.max() > 1.0)
@@ -138,6 +141,14 @@ def warn_of_missing_numbers(
             f"the column {column!r} has {told}, unlike its others; if that stands for missing "
             "ones, leave such cells empty"
         )
+
+
+def _ends_apart(least: float, most: float, numbers: NDArray[np.float64]) -> list[float]:
+    """Return the ends of numbers that are many times as far from others as these are apart."""
+    low = np.fmin.reduce(numbers, initial=np.nan, where=numbers != least).item()
+    high = np.fmax.reduce(numbers, initial=np.nan, where=numbers != most).item()
+    is_far = (low - least) / _FAR > most - low > 0.0, (most - high) / _FAR > high - least > 0.0
+    return [end for end, far in zip((least, most), is_far, strict=True) if far]
 
 
 def _are_apart(
@@ -171,9 +182,9 @@ def warn_of_names(cells: Cells) -> None:
     others = np.array([of is None for of in cells.other.amounts], dtype=bool) & words
     zeros = next(filter(WITH_ZEROS.fullmatch, texts), None) if cells.as_text else None
     stored = not cells.as_text and not hasattr(cells.values.dtype, "categories")
-    in_quotes = next(filter(is_quoted_list, texts), None)
-    if (listing := in_quotes or list_of_tags(texts, n_rows)) is not None:
-        told = f"several names in a cell, {example_of([listing])}"
+    in_quotes = [*filter(is_quoted_list, texts)]
+    if listing := in_quotes or list_of_tags(texts, n_rows):
+        told = f"several names in a cell, {example_of(listing[:1])}"
         advice = "pandas' Series.str.get_dummies makes a column of 0 and 1 for each"
     elif zeros is not None and not words.any():
         told, advice = f"zeros in front, as in {zeros!r}", "numbers have none"

@@ -1,6 +1,5 @@
 """Columns of a table whose cells list the labels of a row."""
 
-import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,10 +12,6 @@ from numpy.typing import NDArray
 from multimargin.checks.names import listed, quoted
 from multimargin.datasets._reading import MIN_LABEL_CELLS
 from multimargin.datasets.listed_text import is_quoted_list
-from multimargin.datasets.strange_tags import (
-    warn_of_cells_in_quotes,
-    warn_of_strange_names,
-)
 from multimargin.datasets.table_cells import (
     Cells,
     factorized,
@@ -28,30 +23,31 @@ from multimargin.datasets.table_cells import (
     score_of,
 )
 from multimargin.datasets.table_columns import TableColumns, chosen_columns
+from multimargin.datasets.table_dates import kind_of_text
 from multimargin.datasets.table_kinds import LISTING
 from multimargin.datasets.tag_cells import TagCells
 from multimargin.datasets.tag_objects import (
-    INDICATOR,
     items_of_cell,
     lists_in,
     of_lists,
     parsed,
     refuse_indicator,
 )
-from multimargin.datasets.tag_separators import (
+from multimargin.notices import silenced, warn
+from multimargin.targets.given import column_of, is_blank
+from multimargin.targets.listing import Listing
+from multimargin.targets.names import as_written, warn_of_lookalikes
+from multimargin.targets.separators import (
     QUOTE,
+    SEPARATORS,
     joined,
     list_of_tags,
     pieces_of,
     separator_of,
     split,
     warn_of_second_separator,
-    warn_of_texts_beside_lists,
 )
-from multimargin.notices import silenced, warn
-from multimargin.targets.given import column_of, is_blank
-from multimargin.targets.listing import Listing
-from multimargin.targets.names import as_written, warn_of_lookalikes
+from multimargin.targets.strange_names import warn_of_cells_in_quotes, warn_of_strange_names
 from multimargin.typing import Column, Frame
 
 # Number of cells in which names may be adjacent by chance.
@@ -61,11 +57,6 @@ _MANY_CELLS = 2000
 _FEW_GAPS = 0.75
 # Numbers that may say that there is none.
 _NONE = {"0", "-1", "99"}
-# How names begin that say so, in several languages.
-_NO = re.compile(
-    r"(?i)(?:no|none|not|without|keine?|aucune?|sin|ningun[oa]?|nessun[oa]?)\s+\w"
-    r"|un(?:labell?ed|tagged|known|categori[sz]ed)$|tbd$"
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,12 +133,13 @@ def _one_column(columns: Any) -> Any:
     of_numbers = [
         name
         for name, first in filled.items()
-        if all(map(is_number, first)) and not all(map(is_nothing, first))
+        if not all(map(is_nothing, first))
+        and all(is_number(cell) or kind_of_text(cell) is not None for cell in first)
     ]
     if 0 < len(of_numbers) < len(filled):
         warn(
-            f"tags_column: {listed(of_numbers)} of the columns {listed([*filled])} has numbers, "
-            "which are read as names of tags"
+            f"tags_column: {listed(of_numbers)} of the columns {listed([*filled])} has numbers "
+            "or dates, which are read as names of tags"
         )
     first, *others = ({*Cells(name, columns[name]).texts} for name in columns)
     if codes := sorted(_NONE.intersection(*others) - first):
@@ -253,31 +245,31 @@ def _listing_of(given: Any, separator: str | None) -> tuple[Listing, str | None]
     else:
         texts = cells if is_plain else [from_cell(as_written(cell)) for cell in cells]
         lists = [] if is_plain else lists_in(replace(column, cells=texts), separator)
+    whole = list[str]()
     if lists:
         found = of_lists(column, lists)
-        whole = [one for one in found.names if separator is not None and separator in one]
-        if whole:
-            column.tell(
-                f"has lists, whose names are taken whole, such as {quoted(whole[0])}, though "
-                f"separator is {separator!r}"
-            )
+        # Texts beside lists may list names, too.
+        among = found.names if separator else [cell for cell in lists if isinstance(cell, str)]
+        marks = (
+            [separator] if separator else [mark for mark, is_sure in SEPARATORS.items() if is_sure]
+        )
+        whole = [one for one in among if any(mark in one.strip() for mark in marks)]
         separator = None
     else:
         separator = separator_of(texts, separator, column.name)
         found = _of_texts(texts, separator, column.codes, is_plain=is_plain)
-        if INDICATOR.issuperset(found.names):
-            refuse_indicator([pieces_of(text, separator) for text in texts], column)
+        refuse_indicator(found.names, (pieces_of(text, separator) for text in texts), column)
         _warn_of_parts_of_names(found, texts, separator, column)
     is_used = separator is None or any(separator in text for text in texts)
-    if len(cells) > 1 and not warn_of_second_separator(
-        found.names, separator, column, is_used=is_used
-    ):
-        warn_of_texts_beside_lists(lists, column)
-    warn_of_strange_names(found.names, column)
-    _warn_of_no_label(found, column)
+    tell = column.tell
+    if len(cells) > 1 and warn_of_second_separator(found.names, separator, tell, is_used=is_used):
+        whole = []
+    if whole:
+        tell(f"has lists, and {quoted(whole[0])}, which is read as one name")
+    warn_of_strange_names(found, tell)
     _warn_of_sums(found, column)
     if len(texts) > 1:
-        warn_of_cells_in_quotes(texts, column)
+        warn_of_cells_in_quotes(texts, tell)
     return found, separator
 
 
@@ -317,31 +309,19 @@ def _warn_of_parts_of_names(
                 return
 
 
-def _warn_of_no_label(found: Listing, column: TagCells) -> None:
-    """Warn of a name that says no, and stands beside no other, where others do."""
-    sizes = np.diff(found.ends)
-    beside = np.bincount(found.numbers, np.repeat(sizes > 1, sizes), len(found.names))
-    names = [name for name, n in zip(found.names, beside, strict=True) if not n and _NO.match(name)]
-    if names and beside.any():
-        column.tell(
-            f"has {listed(names)}, beside no other name; if that says that no label applies, leave "
-            "such cells empty"
-        )
-
-
 def _warn_of_sums(found: Listing, column: TagCells) -> None:
     """Warn of numbers, one a row, each of which may stand for several labels: 5 for 1 and 4."""
     if np.diff(found.ends).max(initial=0) > 1 or not all(map(str.isdecimal, found.names)):
         return
     numbers = {int(name) for name in found.names} - {0}
-    powers = {number for number in numbers if not number & (number - 1)}
-    sums = sorted(number for number in numbers - powers if not number & ~sum(powers))
+    powers = {number for number in numbers if number.bit_count() == 1}
+    are_sums = all(not number & ~sum(powers) for number in numbers)
     # Numbers of classes are without many gaps.
     have_gaps = len(numbers) < _FEW_GAPS * max(numbers, default=0)
-    if len(powers) > _A_FEW and have_gaps and sums and len(sums) + len(powers) == len(numbers):
+    if _A_FEW < len(powers) < len(numbers) and have_gaps and are_sums:
         column.tell(
-            f"has numbers such as {sums[0]}, each read as a name; if they are sums of "
-            f"{listed(sorted(powers))}, one for each label, write names"
+            f"has numbers such as {min(numbers - powers)}, each read as a name; if they are sums "
+            f"of {listed(sorted(powers))}, one for each label, write names"
         )
 
 

@@ -3,7 +3,7 @@
 import json
 import re
 from ast import literal_eval
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import chain
@@ -20,6 +20,7 @@ from multimargin.datasets.tag_cells import TagCells
 from multimargin.targets.given import is_blank, is_missing
 from multimargin.targets.listing import Listing
 from multimargin.targets.names import as_written
+from multimargin.targets.strange_names import is_indicator
 
 _LIST_IN_QUOTES = re.compile(r"\s*(['\"])(\[.*\]|\{.*\}|\(.*\))\1\s*", re.DOTALL)
 _UNREAD_LIST = re.compile(r"\s*[\[{(]\s*[\[{'\"]")
@@ -31,12 +32,12 @@ _KEYS_OF_NAMES = (
 _SCORES = ("score", "confidence", "probability", "count", "weight")
 # Other keys, or parts of them, that may say whether a name applies.
 _SAYS_SO = re.compile(
-    "(?i)score|conf|prob|certain|likel|relev|appl|select|check|present|activ|assign|accept|^p$"
+    "(?i)score|conf|prob|certain|likel|relev|appl|select|check|present|activ|assign|accept|vote"
+    "|agree|^p$"
 )
 # What annotation tools write of answers that count for nothing, and of each of several.
 _WITHDRAWN = {"was_cancelled": (True,), "status": ("discarded", "draft")}
 _ONE_OF_SEVERAL = ("result", "user_id")
-INDICATOR = {"0", "1", "0.", "1.", "0.0", "1.0", "True", "False", "true", "false"}
 
 
 def parsed(cell: Any) -> Any:
@@ -115,7 +116,7 @@ def of_lists(column: TagCells, cells: Sequence[Any]) -> Listing:
                 f"lists {error} in row {column.row_of(place)}; expected a list of names, or an "
                 "object with a number from 0 to 1 for each name"
             ) from error
-    refuse_indicator(rows, column)
+    refuse_indicator({*chain.from_iterable(rows)}, rows, column)
     objects = [list(_objects_in(cell)) for cell in cells]
     several = next((k for k, of in enumerate(objects) if _n_annotations(of) > 1), None)
     if several is not None:
@@ -226,12 +227,13 @@ def _are_marks(values: Iterable[Any]) -> bool:
     return all(isinstance(value, Number) and 0 <= float(value) <= 1 for value in values)  # type: ignore[arg-type]
 
 
-def refuse_indicator(rows: Sequence[Sequence[str]], column: TagCells) -> None:
+def refuse_indicator(
+    names: Collection[str], rows: Iterable[Sequence[str]], column: TagCells
+) -> None:
     """Refuse lists that are the rows of an indicator."""
-    lengths = {len(row) for row in rows if row}
-    if len(lengths) == 1 and lengths != {1} and INDICATOR.issuperset(chain.from_iterable(rows)):
+    if is_indicator(names, rows):
         raise column.refusal(
-            f"lists {lengths.pop()} times 0 or 1 in each row, which is an indicator, not names; "
-            "expected names of labels, or a column of 0 and 1 for each label: "
-            f"frame[{column.name!r}].apply(pandas.Series), and labels= its columns"
+            f"lists {' or '.join(sorted(names)[:4])} for all labels in each row, which is an "
+            "indicator, not names; expected names of labels, or a column of 0 and 1 for each "
+            f"label: frame[{column.name!r}].apply(pandas.Series), and labels= its columns"
         )

@@ -63,7 +63,7 @@ class Listing:
 
     def counts(self, rows: NDArray[np.intp] | None = None) -> Counter[Any]:
         """Return the number of rows of each name."""
-        found = self._numbers_of_rows(self.codes if rows is None else self.codes[rows])[1]
+        found = self.entries(rows)[1]
         counts = np.bincount(found, minlength=len(self.names))
         return Counter(dict(zip(self.names, counts.tolist(), strict=True)))
 
@@ -73,7 +73,7 @@ class Listing:
         """Return the indicator (n, q) of some names, and which rows have other names."""
         column = {name: place for place, name in enumerate(names)}
         columns = np.array([column.get(name, -1) for name in self.names], dtype=np.intp)
-        rows, numbers = self._numbers_of_rows(self.codes)
+        rows, numbers = self.entries()
         found = columns[numbers]
         places = rows[found >= 0], found[found >= 0]
         shape = len(self.codes), len(names)
@@ -87,10 +87,11 @@ class Listing:
         has_other[rows[found < 0]] = True
         return Y, has_other
 
-    def _numbers_of_rows(
-        self, codes: NDArray[np.intp]
+    def entries(
+        self, rows: NDArray[np.intp] | None = None
     ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Return rows, each as often as it has names, and the numbers of these."""
+        codes = self.codes if rows is None else self.codes[rows]
         counts = np.where(codes < 0, 0, np.diff(self.ends, append=0)[codes])
         before = np.cumsum(counts) - counts
         places = np.arange(counts.sum()) + np.repeat(self.ends[codes] - before, counts)

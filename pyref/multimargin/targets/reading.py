@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass, replace
-from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
@@ -20,12 +19,11 @@ from multimargin.targets.given import Given, column_of, recognise
 from multimargin.targets.indicator import count_unknown, indicator_of, with_unknown_rows
 from multimargin.targets.listing import Listing
 from multimargin.targets.names import name_in_list, warn_of_lookalikes
-from multimargin.targets.texts import warn_of_lists_in_texts
+from multimargin.targets.separators import warn_of_lists_in_texts, warn_of_second_separator
+from multimargin.targets.strange_names import INDICATOR, is_indicator, warn_of_strange_names
 from multimargin.typing import LabelsLike, Name
 
 _EXPECTED = "a label indicator of shape (n, q) or classes of shape (n,)"
-# An indicator that was written as text.
-_CODES = {"0", "1", "0.0", "1.0", "true", "false"}
 
 
 class UnknownLabelsWarning(UserWarning):
@@ -276,9 +274,11 @@ def _check_names(rows: list[list[Any] | None], listing: Listing, names: NDArray[
             f"{len(changed)} of {len(rows)} rows, such as {quoted(rows[changed[0]])} in row "
             f"{changed[0]}; these characters are stripped, and empty names are dropped."
         )
-    warn_of_lookalikes([name for name in names if isinstance(name, str)], "y lists")
-    numbers = any(isinstance(name, Real) for name in names)
-    if {str(one).lower() for one in names} <= _CODES and not numbers:
+    texts = [name for name in names if isinstance(name, str)]
+    warn_of_lookalikes(texts, "y lists")
+    if len(texts) == names.size and (
+        {name.lower() for name in texts} <= INDICATOR or is_indicator(texts, filter(None, rows))
+    ):
         raise ValueError(
             f"y lists only the names {names.tolist()}, an indicator written as text; expected the "
             "numbers 0 and 1, or names of labels."
@@ -287,6 +287,13 @@ def _check_names(rows: list[list[Any] | None], listing: Listing, names: NDArray[
         raise ValueError(
             f"y lists {names.size} different label(s), {names.tolist()}; expected at least two."
         )
+    if len(texts) == names.size:
+        warn_of_strange_names(listing, _tell)
+        warn_of_second_separator(texts, None, _tell, is_used=True)
+
+
+def _tell(told: str) -> None:
+    warn(f"y {told}")
 
 
 def _single_column(column: Any) -> NDArray[Any]:

@@ -2,15 +2,15 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from unicodedata import category
 
 from multimargin.checks.names import listed, quoted
-from multimargin.datasets.tag_cells import TagCells
 from multimargin.notices import warn
 from multimargin.targets.names import label_name
+from multimargin.targets.strange_names import are_bits
 
 # Possible separators of tags, and whether they hardly have another use.
 SEPARATORS = {
@@ -37,6 +37,9 @@ _BETWEEN = re.compile(r"(?<=[^\W_])[\W_]+(?=[^\W_])")
 _SIGN = re.compile(r".\ufe0f?")
 _WORD_BETWEEN = re.compile(r"(?<=\s)[^\W\d_]{1,3}(?=\s)")
 _TAGGED = re.compile(r"\s*(?:<[^<>]+>)+\s*")
+# These stand in most names of several words.
+_OF_WORDS = {" ": False, "-": False, "_": False, ":": False}
+BRACKETS = {"[": "]", "(": ")", "{": "}"}
 
 
 def joined(tags: Sequence[str], separator: str) -> str:
@@ -132,15 +135,16 @@ def _candidates(cells: Collection[str]) -> dict[str, bool]:
     return SEPARATORS | between | others
 
 
-def list_of_tags(texts: Sequence[str], n_rows: int) -> str | None:
-    """Return one of the texts if they list names that recur in other combinations."""
-    cells = {text.strip() for text in texts[:_MANY_CELLS]}
-    for separator in _candidates(cells):
+def list_of_tags(texts: Sequence[str], n_rows: int) -> tuple[str, str] | None:
+    """Return a text that lists names which recur in other combinations, and the separator."""
+    cells = {text.strip() for text in texts[:: len(texts) // _MANY_CELLS + 1]}
+    for separator, is_strong in (_candidates(cells) | _OF_WORDS).items():
         of = _evidence(cells, separator)
-        # Of parts of names there are as many as of names; and blanks stand between words, too.
-        are_fewer = of.n_tags < len(cells) or of.cells == len(cells)
-        if separator != " " and of.cells > 1 and are_fewer and _is_likely(of, False, n_rows):
-            return next(text for text in texts if separator in text.strip(separator))
+        # Of parts of names there are as many as of names, or half as many.
+        are_fewer = (1 if is_strong else 2) * of.n_tags < len(cells)
+        are_fewer = are_fewer or (is_strong and of.cells == len(cells))
+        if of.cells > 1 and are_fewer and _is_likely(of, False, n_rows):
+            return next(text for text in texts if separator in text.strip(separator)), separator
     return None
 
 
@@ -214,11 +218,11 @@ def _is_likely(found: _Evidence, is_strong: bool, n_cells: int) -> bool:
     if is_strong:
         return found.share > _RECURRING or 2 * found.cells > n_cells
     # A name of several words is not a list of tags: these come in ever new combinations.
-    return found.share >= _OFTEN_RECURRING and 2 * found.n_tags < n_cells
+    return found.share >= _OFTEN_RECURRING and 2 * found.n_tags <= n_cells
 
 
 def warn_of_second_separator(
-    names: Collection[str], separator: str | None, column: TagCells, *, is_used: bool
+    names: Collection[str], separator: str | None, tell: Callable[[str], None], *, is_used: bool
 ) -> bool:
     """Warn of tags that are made of other tags, with another separator; return whether it did."""
     known = set(names)
@@ -249,7 +253,7 @@ def warn_of_second_separator(
             tags = sorted(found[some[0]] & known)
             are = "is a tag" if len(tags) == 1 else "are tags"
             asked = f"is {other!r} a separator as well?" if other else "are they side by side?"
-            column.tell(
+            tell(
                 f"has {quoted(some[0])}, which is read as one tag, though {listed(tags)} {are} "
                 f"too: {asked}"
             )
@@ -257,12 +261,26 @@ def warn_of_second_separator(
     return False
 
 
-def warn_of_texts_beside_lists(cells: Sequence[Any], column: TagCells) -> None:
-    """Warn of a text with a separator where other cells are lists."""
-    strong = [separator for separator, is_strong in SEPARATORS.items() if is_strong]
-    texts = (cell for cell in cells if isinstance(cell, str))
-    if (text := next((t for t in texts if any(s in t.strip() for s in strong)), None)) is not None:
-        column.tell(
-            f"has lists, and texts such as {quoted(text)} in other rows, each of which is read as "
-            "one name"
-        )
+def warn_of_lists_in_texts(classes: Sequence[Any], n: int) -> None:
+    """Warn of classes of `n` rows that are texts and look like lists of labels."""
+    stripped = [text.strip() for text in classes if isinstance(text, str)]
+    if len(stripped) < len(classes):
+        return
+    bracketed = [text for text in stripped if text and BRACKETS.get(text[0]) == text[-1]]
+    if 2 * len(bracketed) > len(classes):
+        _warn(classes, n, bracketed[0], "y.map(ast.literal_eval)")
+        return
+    if are_bits(stripped):
+        _warn(classes, n, stripped[0], "y.map(list)")
+        return
+    listing = list_of_tags(stripped, n)
+    if listing is not None:
+        _warn(classes, n, listing[0], f"y.str.split({listing[1]!r})")
+
+
+def _warn(classes: Sequence[Any], n: int, example: str, split: str) -> None:
+    warn(
+        f"y is one text per row, {len(classes)} different ones in {n} rows, such as "
+        f"{quoted(example)}, and each is read as a class; for lists of labels pass lists: "
+        f"{split} of a column."
+    )

@@ -72,7 +72,7 @@ def test_a_word_between_tags_separates_them_rather_than_the_blanks(word):
 
 def test_a_mark_separates_tags_of_several_words_rather_than_the_blanks():
     cells = ["aa; not bb", "not aa; bb", "not aa; not bb", "aa; bb"]
-    with pytest.warns(UserWarning, match="';' is used as the separator|differ only by"):
+    with pytest.warns(UserWarning, match="';' is used as|differ only by|others with a mark"):
         tags = indicator_of_tags(pd.Series(cells * 3, name="tags"), None)
     assert tags.names == ["aa", "bb", "not aa", "not bb"]
 

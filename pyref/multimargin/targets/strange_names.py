@@ -1,0 +1,140 @@
+"""Warnings of names in lists that likely contain more, or less, than a name."""
+
+import re
+from collections.abc import Callable, Collection, Iterable, Sequence
+from itertools import chain, groupby
+
+import numpy as np
+
+from multimargin.checks.names import listed, quoted
+from multimargin.targets.listing import Listing
+
+INDICATOR = {"0", "1", "0.", "1.", "0.0", "1.0", "True", "False", "true", "false"}
+"""The entries of an indicator, as texts."""
+_NUMBER = re.compile(r"[-+]?[0-9]*\.?[0-9]*(?<=[0-9.])")
+# Patterns that names hardly contain.
+_STRANGE = {
+    "character references of HTML": r"&(?:[a-z]{2,8}|#[0-9]+)(?:;|$)",
+    "characters of another encoding": "\ufffd|[ÂÃ][\u0080-\u00bf]|â€",
+    "quotation marks after backslashes, which are read literally": r'\\"',
+    "elements of HTML": r"<br ?/?>|</",
+    "characters that are encoded as in addresses": r"%(?:2[0-9A-F]|3[A-F]|[C-E][0-9A-F]%)",
+    "brackets that are not closed": (r"^[^[]*\]|\[[^]]*$|^[^(]*\)|\([^)]*$|^[^{]*\}|\{[^}]*$"),
+    "blanks of another kind, or several, within": (
+        r"\S(?:[\t\n\v\f\x1c-\x1f\x85\xa0\u2000-\u200a\u2028\u2029\u3000]|  )\s*\S"
+    ),
+    "numbers from 0 to 1, scores say": r"^0?\.[0-9]+$",
+    "a word for nothing, which is read as a name": (
+        r"(?i)^(?!\.{2,}$|[][(){}]$)[][(){}<>'\"#?.,;|-]*(?:n/?a|n[/.][adv]|k\.a|nan|nil|none|null|undefined|\\n"
+        r"|(?<=[(<[])(?:no \w+(?: \w+)?|empty|missing|blank|leer|vide))?[][(){}<>'\"?.-]*$"
+    ),
+    "a word for more names, which is read as a name": (
+        r"(?i)^(?:etc\.?|\.{2,}|…|(?:\+ ?|and )[0-9]+ (?:more|others?)|all of (?:the above|these))$"
+    ),
+}
+# Patterns that are strange if all names have them.
+_STRANGE_IF_ALL = {
+    "a number after each, a score say": r"\S\s*[:=|^(]\s*(\d*\.\d+|\d{1,3})\)?$|\s[\d.]+\s?%\)?$",
+    "yes or no after each": r"(?i)\S\s*[:=]\s*(?:true|false|yes|no|[+-])$|\w[+-]$",
+    "quotes, which are read literally": r"^['\"`‘“„«]|['\"`’”»]$",
+    "digits 0 and 1 alone, as the rows of an indicator have": r"^[01](?:\W*[01])+b?$",
+    "numbers of base 2 or 16, sums of labels say": r"^0[bx][0-9a-fA-F]+$",
+    "addresses, a part of the name": r"https?://",
+    "a mark in front, a part of the name": r"^(?:[•‣◦▪·*–-]\s|[#@]|[+-](?=\w)|__label__)",
+}
+_IN_QUOTES, _LIST_IN_QUOTES = re.compile('"[^"]*"'), re.compile(r'"[^"]*[,;|\n][^"]*"')
+# Words that say no, how names with them begin, and what says that before or after a name, or doubt.
+_WORDS = "no|none?|not|without|keine?|nicht|aucune?|sans|sin|ningun[oa]?|nessun[oa]?|senza"
+_NO = re.compile(rf"(?i)(?:{_WORDS})\s+\w|un(?:labell?ed|tagged|known|categori[sz]ed)$|tbd$")
+_DOUBT = re.compile(rf"(?i)^(?:{_WORDS})[\s_-]+|\s*(?:[?*!]+|[=:+]\s*[0-9]+|\(.*\)|\[.*\]|-)$")
+# "0.9 red", "2x red", "red x2", "red (10%)" and "red/2" without the number.
+_NUMBER_BESIDE = re.compile(r"^\d+(?:[.,]\d+[\W_]+|x\s+)|[\W_]+x?\d+(?:[.,]\d+)?\W*$")
+# Of more names, lists are no rows of an indicator.
+_FEW_MARKS = 10
+# So rare is what is not by chance.
+_CHANCE = 1e-3
+
+
+def warn_of_strange_names(found: Listing, tell: Callable[[str], None]) -> None:
+    """Warn of names that are likely more than names, as by HTML, scores or quotes, or say no."""
+    names, told = found.names, False
+    for what, pattern in {**_STRANGE, **_STRANGE_IF_ALL}.items():
+        has_it = re.compile(pattern).search
+        one = next(filter(has_it, names), None)
+        if one is not None and (what in _STRANGE or all(map(has_it, names))):
+            tell(f"has names with {what}, such as {one!r}")
+            told = True
+    if not told and are_bits(names):
+        tell(f"has names of two signs, each for a label say, such as {names[0]!r}")
+    elif not told and _have_numbers(names):
+        tell(f"has names with numbers beside, scores say, such as {names[0]!r}")
+    known = {*names}
+    twins = [name for name in names if _DOUBT.search(name) and _DOUBT.sub("", name) in known]
+    if len(twins) > 1 and 3 * len(twins) >= len(names):
+        tell(f"has names that are others with a mark, of no or of doubt say, {listed(twins)}")
+    _warn_of_no_label(found, tell)
+
+
+def are_bits(names: Sequence[str]) -> bool:
+    """Return whether texts are as long as each other, and of two signs in all: "010", "YNY"."""
+    first = names[0] if names else ""
+    is_long = len(names) > 2 < len(first) and len({*map(len, names)}) == 1
+    return is_long and len({*chain.from_iterable(names)}) == 2
+
+
+def is_indicator(names: Collection[str], rows: Iterable[Sequence[str]]) -> bool:
+    """Return whether lists of some names are the rows of an indicator, or of numbers of labels.
+
+    They are of one length; and their names are 0 and 1, or two of which one recurs in a list, or
+    numbers of which one recurs after another: at the end it may say that there are no more.
+    """
+    are_marks, are_two = INDICATOR.issuperset(names), len(names) == 2
+    if len(names) > _FEW_MARKS or not (are_marks or are_two or all(map(_NUMBER.fullmatch, names))):
+        return False
+    rows = [*filter(None, rows)]
+    if len({*map(len, rows)}) != 1 or len(rows[0]) == 1:
+        return False
+    runs = rows if are_two else ([one for one, _ in groupby(row)] for row in rows)
+    return are_marks or any(len({*row}) < len(row) for row in runs)
+
+
+def _have_numbers(names: Sequence[str]) -> bool:
+    """Return whether names are fewer without the numbers that all have beside words."""
+    stems = {_NUMBER_BESIDE.sub("", name, count=1) for name in names}
+    are_words = all(re.fullmatch(r"[^\W\d_]\D*", stem) for stem in stems)
+    return are_words and 1 < len(stems) < len(names) and stems.isdisjoint(names)
+
+
+def _warn_of_no_label(found: Listing, tell: Callable[[str], None]) -> None:
+    """Warn of a name beside no other, where others are: one that says no, or is alone in that."""
+    rows, numbers = found.entries()
+    is_alone = np.bincount(rows)[rows] == 1
+    if is_alone.all():
+        return
+    n_rows, n_alone = (
+        np.bincount(of, minlength=len(found.names)) for of in (numbers, numbers[is_alone])
+    )
+    apart = np.flatnonzero((n_alone == n_rows) & (n_rows > 0)).tolist()
+    names = [found.names[k] for k in apart if _NO.match(found.names[k])]
+    if len(apart) == 1 and not names:
+        (k,) = apart
+        # Of the others, so many are alone; all rows of this one would be so by chance.
+        share = (n_alone.sum() - n_alone[k] + 1) / (n_rows.sum() - n_rows[k] + 2)
+        if share ** n_rows[k] < _CHANCE / len(found.names):
+            names = [found.names[k]]
+    if names:
+        tell(
+            f"has {listed(names)}, beside no other name; if that says that no label applies, leave "
+            "such cells empty"
+        )
+
+
+def warn_of_cells_in_quotes(texts: Sequence[str], tell: Callable[[str], None]) -> None:
+    """Warn of cells that are one name each, as they are in quotes, with a separator in them."""
+    in_quotes = [text.strip() for text in texts if '"' in text]
+    found = next(filter(_LIST_IN_QUOTES.fullmatch, in_quotes), None)
+    if found is not None and all(map(_IN_QUOTES.fullmatch, in_quotes)):
+        tell(
+            f"has cells in quotes as a whole, such as {quoted(found)}, each read as one name; "
+            "remove the quotes if it lists several"
+        )
