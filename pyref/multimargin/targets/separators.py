@@ -37,8 +37,8 @@ _BETWEEN = re.compile(r"(?<=[^\W_])[\W_]+(?=[^\W_])")
 _SIGN = re.compile(r".\ufe0f?")
 _WORD_BETWEEN = re.compile(r"(?<=\s)[^\W\d_]{1,3}(?=\s)")
 _TAGGED = re.compile(r"\s*(?:<[^<>]+>)+\s*")
-# These stand in most names of several words.
-_OF_WORDS = {" ": False, "-": False, "_": False, ":": False}
+# These stand in names of several words, too.
+_OF_WORDS = (" ", "-", "_", ":", " > ")
 BRACKETS = {"[": "]", "(": ")", "{": "}"}
 
 
@@ -138,13 +138,16 @@ def _candidates(cells: Collection[str]) -> dict[str, bool]:
 def list_of_tags(texts: Sequence[str], n_rows: int) -> tuple[str, str] | None:
     """Return a text that lists names which recur in other combinations, and the separator."""
     cells = {text.strip() for text in texts[:: len(texts) // _MANY_CELLS + 1]}
-    for separator, is_strong in (_candidates(cells) | _OF_WORDS).items():
-        of = _evidence(cells, separator)
+    for separator in dict.fromkeys([*_candidates(cells), *_OF_WORDS]):
+        of, is_of_words = _evidence(cells, separator), separator in _OF_WORDS
         # Of parts of names there are as many as of names, or half as many.
-        are_fewer = (1 if is_strong else 2) * of.n_tags < len(cells)
-        are_fewer = are_fewer or (is_strong and of.cells == len(cells))
+        are_fewer = (1 + is_of_words) * of.n_tags < len(cells)
+        are_fewer = are_fewer or (of.cells == len(cells) and not is_of_words)
         if of.cells > 1 and are_fewer and _is_likely(of, False, n_rows):
-            return next(text for text in texts if separator in text.strip(separator)), separator
+            text = next(text for text in texts if separator in text.strip(separator))
+            # As of dates and times.
+            if not (is_of_words and any(map(str.isdecimal, pieces_of(text, separator)))):
+                return text, separator
     return None
 
 

@@ -51,8 +51,8 @@ _DOUBT = re.compile(rf"(?i)^(?:{_WORDS})[\s_-]+|\s*(?:[?*!]+|[=:+]\s*[0-9]+|\(.*
 _NUMBER_BESIDE = re.compile(r"^\d+(?:[.,]\d+[\W_]+|x\s+)|[\W_]+x?\d+(?:[.,]\d+)?\W*$")
 # Of more names, lists are no rows of an indicator.
 _FEW_MARKS = 10
-# So rare is what is not by chance.
-_CHANCE = 1e-3
+# So few rows are less than most, and so rare is what is not by chance.
+_FEW, _CHANCE = 0.5, 1e-3
 
 
 def warn_of_strange_names(found: Listing, tell: Callable[[str], None]) -> None:
@@ -118,9 +118,9 @@ def _warn_of_no_label(found: Listing, tell: Callable[[str], None]) -> None:
     names = [found.names[k] for k in apart if _NO.match(found.names[k])]
     if len(apart) == 1 and not names:
         (k,) = apart
-        # Of the others, so many are alone; all rows of this one would be so by chance.
+        # Of the others, few are alone; all rows of this one would hardly be so by chance.
         share = (n_alone.sum() - n_alone[k] + 1) / (n_rows.sum() - n_rows[k] + 2)
-        if share ** n_rows[k] < _CHANCE / len(found.names):
+        if share < _FEW and share ** n_rows[k] < _CHANCE / len(found.names):
             names = [found.names[k]]
     if names:
         tell(
