@@ -559,6 +559,19 @@ def test_names_that_stand_side_by_side_alone_are_told(mark):
         assert [told in str(one.message) for one in caught] == [True] * n_told
 
 
+def test_names_whose_first_part_stands_in_a_cell_twice_are_told():
+    choices = ["Yes, always", "Yes, at times", "No"]
+    cells = pd.Series([", ".join(s) for n in (1, 2, 3) for s in combinations(choices, n)], name="t")
+    with pytest.warns(UserWarning, match="'Yes' and 'always' side by side alone; if 'Yes, always'"):
+        indicator_of_tags(cells, ",")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        # A group before each of its members.
+        indicator_of_tags(
+            pd.Series(["A, c", "A, d", "B, e", "B, f", "A, c, B, e"] * 2, name="t"), ","
+        )
+
+
 @pytest.mark.parametrize(
     ("form", "told"),
     [

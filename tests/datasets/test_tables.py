@@ -506,8 +506,17 @@ def test_new_numbers_in_another_unit_are_told():
 
     for unit in (10.0, 0.01):
         (message,) = told(size=sizes * unit)
-        assert message.startswith("most numbers are far from those of the fitted rows in 'size',")
-        assert message.endswith("where these have 150 to 200; is the unit the same?")
+        assert message.startswith("many numbers are far from those of the fitted rows in 'size',")
+        assert "where these have 150 to 200; is the unit the same, or do they" in message
+    # A code for missing ones in some rows, and not numbers that are far for themselves.
+    (message,) = told(size=[*[-999.0] * 5, *sizes[5:]])
+    assert "'size', such as -999 where" in message
+    assert told(size=[-999.0, 900.0, 800.0, *sizes[3:]]) == []
+    # Above 0, a tenth of the least is far, however wide the others are.
+    wide = make_encoder(table.kinds, scaling="none", n_rows=30)
+    wide.fit(table.X.assign(size=sizes * np.linspace(10.0, 100.0, 30)))
+    with pytest.warns(UserWarning, match="numbers are far .* 'size', such as 1.5 where"):
+        wide.transform(table.X.assign(size=sizes / 100.0))
     # Days of another month, larger ones, missing ones, and what is the same in all fitted rows.
     later = {"day": days + pd.Timedelta("18D"), "size": sizes + 40.0, "n": 5}
     assert told(**later) == told(size=np.nan) == told() == []

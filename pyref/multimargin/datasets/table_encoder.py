@@ -105,17 +105,23 @@ class TableEncoder(ColumnTransformer):  # type: ignore[misc]
                     )
 
     def _warn_of_far_numbers(self, numbers: Frame) -> None:
-        """Warn of columns of numbers most of which are far from those of the fitted rows."""
+        """Warn of columns of numbers of which most, or one again and again, are far from known."""
         values, low, high = numbers.to_numpy(), self.lowest_, self.highest_
         far = (values > 2.0 * high - low) | (values < 2.0 * low - high)
+        # In thousands, say.
+        far |= (low > 0.0) & (values < low / 10.0)
         n_known = np.count_nonzero(values == values, axis=0)
-        places = np.flatnonzero((low < high) & (2 * np.count_nonzero(far, axis=0) > n_known))
+        most = 2 * np.count_nonzero(far, axis=0) > n_known
+        again = [_recurs(column[is_far]) for column, is_far in zip(values.T, far.T, strict=True)]
+        most |= np.array(again, dtype=bool)
+        places = np.flatnonzero((low < high) & most)
         if places.size:
             k = places[0]
             warn(
-                "most numbers are far from those of the fitted rows in "
+                "many numbers are far from those of the fitted rows in "
                 f"{listed(numbers.columns[places].tolist())}, such as {values[far[:, k], k][0]:g} "
-                f"where these have {low[k]:g} to {high[k]:g}; is the unit the same?"
+                f"where these have {low[k]:g} to {high[k]:g}; is the unit the same, or do they "
+                "stand for missing ones?"
             )
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[np.object_]:
@@ -127,6 +133,12 @@ class TableEncoder(ColumnTransformer):  # type: ignore[misc]
         repeated = {name for name, count in Counter(short).items() if count > 1}
         chosen = [name if name not in repeated else full[k] for k, name in enumerate(short)]
         return np.array(chosen, dtype=object)
+
+
+def _recurs(numbers: NDArray[np.float64]) -> bool:
+    """Return whether one of some numbers is most of them."""
+    counts = np.unique(numbers, return_counts=True)[1]
+    return numbers.size > 1 and bool(2 * counts.max() > numbers.size)
 
 
 def _short(name: str, text: str | None) -> str:

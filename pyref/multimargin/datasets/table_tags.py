@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import permutations
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
@@ -25,8 +25,8 @@ from multimargin.datasets.table_cells import (
 from multimargin.datasets.table_columns import TableColumns, chosen_columns
 from multimargin.datasets.table_dates import kind_of_text
 from multimargin.datasets.table_kinds import LISTING
-from multimargin.datasets.tag_cells import TagCells
 from multimargin.datasets.tag_objects import (
+    TagCells,
     items_of_cell,
     lists_in,
     of_lists,
@@ -259,7 +259,7 @@ def _listing_of(given: Any, separator: str | None) -> tuple[Listing, str | None]
         separator = separator_of(texts, separator, column.name)
         found = _of_texts(texts, separator, column.codes, is_plain=is_plain)
         refuse_indicator(found.names, (pieces_of(text, separator) for text in texts), column)
-        _warn_of_parts_of_names(found, texts, separator, column)
+        _warn_of_parts_of_names(texts, separator, column)
     is_used = separator is None or any(separator in text for text in texts)
     tell = column.tell
     if len(cells) > 1 and warn_of_second_separator(found.names, separator, tell, is_used=is_used):
@@ -287,26 +287,30 @@ def _of_texts(
     return Listing.of(rows, codes)
 
 
-def _warn_of_parts_of_names(
-    found: Listing, texts: Sequence[str], separator: str, column: TagCells
-) -> None:
-    """Warn of names that stand beside each other alone: a name with a separator falls into them."""
-    cells = np.repeat(np.arange(len(found.ends) - 1), np.diff(found.ends))
-    counts = np.bincount(found.numbers, minlength=len(found.names))
-    in_order = cells[np.argsort(found.numbers, kind="stable")]
-    alike: dict[bytes, list[int]] = {}
-    for number, of in enumerate(np.split(in_order, np.cumsum(counts)[:-1])):
-        if _A_FEW <= len(of) < len(texts) - 1:
-            alike.setdefault(of.tobytes(), []).append(number)
-    for key, numbers in alike.items():
-        for pair in permutations([found.names[k] for k in numbers[:_A_FEW]], 2):
-            together = joined(pair, separator)
-            if all(together in texts[cell] for cell in np.frombuffer(key, dtype=cells.dtype)):
-                column.tell(
-                    f"has {pair[0]!r} and {pair[1]!r} side by side alone; if {together!r} is one "
-                    "name, another separator is needed"
-                )
-                return
+def _warn_of_parts_of_names(texts: Sequence[str], separator: str, column: TagCells) -> None:
+    """Warn of a name that only stands before others, which stand behind it alone: their first part.
+
+    It has one such other, or stands in a cell twice.
+    """
+    rows = [pieces_of(text, separator) for text in texts[:_MANY_CELLS]]
+    counts = Counter(chain.from_iterable(rows))
+    pairs = Counter(chain.from_iterable(map(pairwise, rows)))
+    bound = {pair: n for pair, n in pairs.items() if n == counts[pair[1]]}
+    twice = {one for row in rows if len({*row}) < len(row) for one in row if row.count(one) > 1}
+    whole, n_bound = "\n".join(texts), Counter[str]()
+    for (first, _), n in bound.items():
+        n_bound[first] += n
+    for (first, second), n in bound.items():
+        if n_bound[first] != counts[first] or counts[first] < _A_FEW:
+            continue
+        is_one = n == counts[first] < len(texts) - 1
+        together = joined([first, second], separator)
+        if (is_one or first in twice) and together in whole:
+            column.tell(
+                f"has {first!r} and {second!r} side by side alone; if {together!r} is one name, "
+                "another separator is needed"
+            )
+            return
 
 
 def _warn_of_sums(found: Listing, column: TagCells) -> None:

@@ -5,22 +5,25 @@ import re
 from ast import literal_eval
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from numbers import Number
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from multimargin.checks.names import NamedTwice, listed, quoted, unique_names
 from multimargin.datasets.listed_text import NOTHING, body_of_list, has_quotes, items_of
-from multimargin.datasets.table_cells import is_number, score_of
+from multimargin.datasets.table_cells import factorized, is_number, score_of
 from multimargin.datasets.table_kinds import LISTING
-from multimargin.datasets.tag_cells import TagCells
+from multimargin.notices import warn
 from multimargin.targets.given import is_blank, is_missing
 from multimargin.targets.listing import Listing
 from multimargin.targets.names import as_written
 from multimargin.targets.strange_names import is_indicator
+from multimargin.typing import Column
 
 _LIST_IN_QUOTES = re.compile(r"\s*(['\"])(\[.*\]|\{.*\}|\(.*\))\1\s*", re.DOTALL)
 _UNREAD_LIST = re.compile(r"\s*[\[{(]\s*[\[{'\"]")
@@ -38,6 +41,32 @@ _SAYS_SO = re.compile(
 # What annotation tools write of answers that count for nothing, and of each of several.
 _WITHDRAWN = {"was_cancelled": (True,), "status": ("discarded", "draft")}
 _ONE_OF_SEVERAL = ("result", "user_id")
+
+
+@dataclass(frozen=True, eq=False)
+class TagCells:
+    """A column of tags, by its distinct cells."""
+
+    name: str
+    codes: NDArray[np.intp]  # (n,): The place of the cell of each row, -1 where it is missing
+    cells: list[Any]
+
+    @classmethod
+    def of(cls, column: Column) -> "TagCells":
+        """Return the cells of a column."""
+        return cls(str(column.name), *factorized(column))
+
+    def row_of(self, place: int) -> int:
+        """Return the first row of a cell."""
+        return int(np.argmax(self.codes == place))
+
+    def tell(self, told: str) -> None:
+        """Warn of what the column has."""
+        warn(f"tags_column: the column {self.name!r} {told}")
+
+    def refusal(self, told: str) -> ValueError:
+        """Return an error about what the column has."""
+        return ValueError(f"tags_column: the column {self.name!r} {told}")
 
 
 def parsed(cell: Any) -> Any:

@@ -271,19 +271,15 @@ def warn_of_lists_in_texts(classes: Sequence[Any], n: int) -> None:
         return
     bracketed = [text for text in stripped if text and BRACKETS.get(text[0]) == text[-1]]
     if 2 * len(bracketed) > len(classes):
-        _warn(classes, n, bracketed[0], "y.map(ast.literal_eval)")
+        example, advice = bracketed[0], "y.map(ast.literal_eval)"
+    elif are_bits(stripped):
+        example, advice = stripped[0], "y.map(list)"
+    elif listing := list_of_tags(stripped, n):
+        example, advice = listing[0], f"y.str.split({listing[1]!r})"
+    else:
         return
-    if are_bits(stripped):
-        _warn(classes, n, stripped[0], "y.map(list)")
-        return
-    listing = list_of_tags(stripped, n)
-    if listing is not None:
-        _warn(classes, n, listing[0], f"y.str.split({listing[1]!r})")
-
-
-def _warn(classes: Sequence[Any], n: int, example: str, split: str) -> None:
     warn(
         f"y is one text per row, {len(classes)} different ones in {n} rows, such as "
         f"{quoted(example)}, and each is read as a class; for lists of labels pass lists: "
-        f"{split} of a column."
+        f"{advice} of a column."
     )

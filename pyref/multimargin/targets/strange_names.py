@@ -68,8 +68,8 @@ def warn_of_strange_names(found: Listing, tell: Callable[[str], None]) -> None:
         tell(f"has names of two signs, each for a label say, such as {names[0]!r}")
     elif not told and _have_numbers(names):
         tell(f"has names with numbers beside, scores say, such as {names[0]!r}")
-    known = {*names}
-    twins = [name for name in names if _DOUBT.search(name) and _DOUBT.sub("", name) in known]
+    bare = {name: _DOUBT.sub("", name) for name in names}
+    twins = [name for name, of in bare.items() if of != name and of in bare]
     if len(twins) > 1 and 3 * len(twins) >= len(names):
         tell(f"has names that are others with a mark, of no or of doubt say, {listed(twins)}")
     _warn_of_no_label(found, tell)

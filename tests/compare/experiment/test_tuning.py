@@ -142,7 +142,7 @@ def test_results_are_kept_and_told_apart(data, results_file):
 
 
 @pytest.mark.filterwarnings("ignore:5[78] of 60 rows have the text of rows before")
-@pytest.mark.filterwarnings("ignore:most numbers are far from those of the fitted rows")
+@pytest.mark.filterwarnings("ignore:many numbers are far from those of the fitted rows")
 def test_tables_are_encoded_by_the_training_rows():
     random = np.random.default_rng(0)
     n = 60
