@@ -124,8 +124,7 @@ def warn_of_missing_numbers(
     if others.size < n_others:
         return
     is_far = np.abs(numbers) / 2.0 >= np.abs(others).max()
-    if others.size >= _A_FEW:
-        is_far |= np.isin(numbers, far)
+    is_far |= np.isin(numbers, far) & (others.size >= _A_FEW)
     # A share may be 0, and scales of answers have no 0.
     is_short &= (numbers == 0.0) & (numbers.max() > 1.0) if 0.0 in numbers else True
     is_negative = (numbers < 0.0) & (others.min() >= 0.0) & (others.max() > 1.0)

@@ -110,11 +110,12 @@ class TableEncoder(ColumnTransformer):  # type: ignore[misc]
         far = (values > 2.0 * high - low) | (values < 2.0 * low - high)
         # In thousands, say.
         far |= (low > 0.0) & (values < low / 10.0)
-        n_known = np.count_nonzero(values == values, axis=0)
-        most = 2 * np.count_nonzero(far, axis=0) > n_known
-        again = [_recurs(column[is_far]) for column, is_far in zip(values.T, far.T, strict=True)]
-        most |= np.array(again, dtype=bool)
-        places = np.flatnonzero((low < high) & most)
+        n_known, n_far = (np.count_nonzero(of, axis=0) for of in (values == values, far))
+        different = [
+            len({*column[of].tolist()}) for column, of in zip(values.T, far.T, strict=True)
+        ]
+        again = (n_far > 1) & (2 * np.array(different, dtype=int) <= n_far)
+        places = np.flatnonzero((low < high) & ((2 * n_far > n_known) | again))
         if places.size:
             k = places[0]
             warn(
@@ -133,12 +134,6 @@ class TableEncoder(ColumnTransformer):  # type: ignore[misc]
         repeated = {name for name, count in Counter(short).items() if count > 1}
         chosen = [name if name not in repeated else full[k] for k, name in enumerate(short)]
         return np.array(chosen, dtype=object)
-
-
-def _recurs(numbers: NDArray[np.float64]) -> bool:
-    """Return whether one of some numbers is most of them."""
-    counts = np.unique(numbers, return_counts=True)[1]
-    return numbers.size > 1 and bool(2 * counts.max() > numbers.size)
 
 
 def _short(name: str, text: str | None) -> str:

@@ -53,6 +53,8 @@ from multimargin.typing import Column, Frame
 # Number of cells in which names may be adjacent by chance.
 _A_FEW = 3
 _MANY_CELLS = 2000
+# Lists of more names are no rows of an indicator.
+_FEW_NAMES = 10
 # The share of the numbers up to the largest that those of classes have.
 _FEW_GAPS = 0.75
 # Numbers that may say that there is none.
@@ -258,8 +260,9 @@ def _listing_of(given: Any, separator: str | None) -> tuple[Listing, str | None]
     else:
         separator = separator_of(texts, separator, column.name)
         found = _of_texts(texts, separator, column.codes, is_plain=is_plain)
-        refuse_indicator(found.names, (pieces_of(text, separator) for text in texts), column)
-        _warn_of_parts_of_names(texts, separator, column)
+        if len(found.names) <= _FEW_NAMES:
+            refuse_indicator([pieces_of(text, separator) for text in texts], column)
+        _warn_of_parts_of_names(found, texts, separator, column)
     is_used = separator is None or any(separator in text for text in texts)
     tell = column.tell
     if len(cells) > 1 and warn_of_second_separator(found.names, separator, tell, is_used=is_used):
@@ -287,7 +290,9 @@ def _of_texts(
     return Listing.of(rows, codes)
 
 
-def _warn_of_parts_of_names(texts: Sequence[str], separator: str, column: TagCells) -> None:
+def _warn_of_parts_of_names(
+    found: Listing, texts: Sequence[str], separator: str, column: TagCells
+) -> None:
     """Warn of a name that only stands before others, which stand behind it alone: their first part.
 
     It has one such other, or stands in a cell twice.
@@ -297,15 +302,17 @@ def _warn_of_parts_of_names(texts: Sequence[str], separator: str, column: TagCel
     pairs = Counter(chain.from_iterable(map(pairwise, rows)))
     bound = {pair: n for pair, n in pairs.items() if n == counts[pair[1]]}
     twice = {one for row in rows if len({*row}) < len(row) for one in row if row.count(one) > 1}
-    whole, n_bound = "\n".join(texts), Counter[str]()
+    n_bound = Counter[str]()
     for (first, _), n in bound.items():
         n_bound[first] += n
+    cells = dict(zip(found.names, np.bincount(found.numbers).tolist(), strict=True))
     for (first, second), n in bound.items():
         if n_bound[first] != counts[first] or counts[first] < _A_FEW:
             continue
-        is_one = n == counts[first] < len(texts) - 1
         together = joined([first, second], separator)
-        if (is_one or first in twice) and together in whole:
+        n_together = sum(together in text for text in texts)
+        is_one = n == counts[first] and cells[first] == n_together < len(texts) - 1
+        if cells[second] == n_together and (is_one or first in twice):
             column.tell(
                 f"has {first!r} and {second!r} side by side alone; if {together!r} is one name, "
                 "another separator is needed"
@@ -321,8 +328,7 @@ def _warn_of_sums(found: Listing, column: TagCells) -> None:
     powers = {number for number in numbers if number.bit_count() == 1}
     are_sums = all(not number & ~sum(powers) for number in numbers)
     # Numbers of classes are without many gaps.
-    have_gaps = len(numbers) < _FEW_GAPS * max(numbers, default=0)
-    if _A_FEW < len(powers) < len(numbers) and have_gaps and are_sums:
+    if are_sums and _A_FEW < len(powers) < len(numbers) < _FEW_GAPS * max(numbers):
         column.tell(
             f"has numbers such as {min(numbers - powers)}, each read as a name; if they are sums "
             f"of {listed(sorted(powers))}, one for each label, write names"

@@ -3,7 +3,7 @@
 import json
 import re
 from ast import literal_eval
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -145,7 +145,7 @@ def of_lists(column: TagCells, cells: Sequence[Any]) -> Listing:
                 f"lists {error} in row {column.row_of(place)}; expected a list of names, or an "
                 "object with a number from 0 to 1 for each name"
             ) from error
-    refuse_indicator({*chain.from_iterable(rows)}, rows, column)
+    refuse_indicator(rows, column)
     objects = [list(_objects_in(cell)) for cell in cells]
     several = next((k for k, of in enumerate(objects) if _n_annotations(of) > 1), None)
     if several is not None:
@@ -256,13 +256,12 @@ def _are_marks(values: Iterable[Any]) -> bool:
     return all(isinstance(value, Number) and 0 <= float(value) <= 1 for value in values)  # type: ignore[arg-type]
 
 
-def refuse_indicator(
-    names: Collection[str], rows: Iterable[Sequence[str]], column: TagCells
-) -> None:
+def refuse_indicator(rows: Sequence[Sequence[str]], column: TagCells) -> None:
     """Refuse lists that are the rows of an indicator."""
-    if is_indicator(names, rows):
+    if is_indicator(rows):
+        names = " or ".join(sorted({*chain.from_iterable(rows)})[:4])
         raise column.refusal(
-            f"lists {' or '.join(sorted(names)[:4])} for all labels in each row, which is an "
-            "indicator, not names; expected names of labels, or a column of 0 and 1 for each "
-            f"label: frame[{column.name!r}].apply(pandas.Series), and labels= its columns"
+            f"lists {names} for all labels in each row, which is an indicator, not names; expected "
+            "names of labels, or a column of 0 and 1 for each label: "
+            f"frame[{column.name!r}].apply(pandas.Series), and labels= its columns"
         )

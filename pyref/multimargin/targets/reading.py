@@ -277,7 +277,7 @@ def _check_names(rows: list[list[Any] | None], listing: Listing, names: NDArray[
     texts = [name for name in names if isinstance(name, str)]
     warn_of_lookalikes(texts, "y lists")
     if len(texts) == names.size and (
-        {name.lower() for name in texts} <= INDICATOR or is_indicator(texts, filter(None, rows))
+        {name.lower() for name in texts} <= INDICATOR or is_indicator([*filter(None, rows)])
     ):
         raise ValueError(
             f"y lists only the names {names.tolist()}, an indicator written as text; expected the "

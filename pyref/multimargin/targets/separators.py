@@ -10,7 +10,7 @@ from unicodedata import category
 from multimargin.checks.names import listed, quoted
 from multimargin.notices import warn
 from multimargin.targets.names import label_name
-from multimargin.targets.strange_names import are_bits
+from multimargin.targets.strange_names import BITS
 
 # Possible separators of tags, and whether they hardly have another use.
 SEPARATORS = {
@@ -272,7 +272,7 @@ def warn_of_lists_in_texts(classes: Sequence[Any], n: int) -> None:
     bracketed = [text for text in stripped if text and BRACKETS.get(text[0]) == text[-1]]
     if 2 * len(bracketed) > len(classes):
         example, advice = bracketed[0], "y.map(ast.literal_eval)"
-    elif are_bits(stripped):
+    elif all(map(re.compile(BITS).search, stripped)):
         example, advice = stripped[0], "y.map(list)"
     elif listing := list_of_tags(stripped, n):
         example, advice = listing[0], f"y.str.split({listing[1]!r})"

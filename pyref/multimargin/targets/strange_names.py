@@ -1,7 +1,7 @@
 """Warnings of names in lists that likely contain more, or less, than a name."""
 
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from itertools import chain, groupby
 
 import numpy as np
@@ -11,6 +11,8 @@ from multimargin.targets.listing import Listing
 
 INDICATOR = {"0", "1", "0.", "1.", "0.0", "1.0", "True", "False", "true", "false"}
 """The entries of an indicator, as texts."""
+BITS = r"^(?:[01](?:\W*[01])+b?|[TF]{3,}|[YN]{3,}|[+-]{3,}|[xX_.]{3,})$"
+"""Entries of an indicator that are not divided."""
 _NUMBER = re.compile(r"[-+]?[0-9]*\.?[0-9]*(?<=[0-9.])")
 # Patterns that names hardly contain.
 _STRANGE = {
@@ -37,7 +39,7 @@ _STRANGE_IF_ALL = {
     "a number after each, a score say": r"\S\s*[:=|^(]\s*(\d*\.\d+|\d{1,3})\)?$|\s[\d.]+\s?%\)?$",
     "yes or no after each": r"(?i)\S\s*[:=]\s*(?:true|false|yes|no|[+-])$|\w[+-]$",
     "quotes, which are read literally": r"^['\"`‘“„«]|['\"`’”»]$",
-    "digits 0 and 1 alone, as the rows of an indicator have": r"^[01](?:\W*[01])+b?$",
+    "0 and 1 alone, or T and F, as the rows of an indicator have": BITS,
     "numbers of base 2 or 16, sums of labels say": r"^0[bx][0-9a-fA-F]+$",
     "addresses, a part of the name": r"https?://",
     "a mark in front, a part of the name": r"^(?:[•‣◦▪·*–-]\s|[#@]|[+-](?=\w)|__label__)",
@@ -49,8 +51,6 @@ _NO = re.compile(rf"(?i)(?:{_WORDS})\s+\w|un(?:labell?ed|tagged|known|categori[s
 _DOUBT = re.compile(rf"(?i)^(?:{_WORDS})[\s_-]+|\s*(?:[?*!]+|[=:+]\s*[0-9]+|\(.*\)|\[.*\]|-)$")
 # "0.9 red", "2x red", "red x2", "red (10%)" and "red/2" without the number.
 _NUMBER_BESIDE = re.compile(r"^\d+(?:[.,]\d+[\W_]+|x\s+)|[\W_]+x?\d+(?:[.,]\d+)?\W*$")
-# Of more names, lists are no rows of an indicator.
-_FEW_MARKS = 10
 # So few rows are less than most, and so rare is what is not by chance.
 _FEW, _CHANCE = 0.5, 1e-3
 
@@ -64,9 +64,7 @@ def warn_of_strange_names(found: Listing, tell: Callable[[str], None]) -> None:
         if one is not None and (what in _STRANGE or all(map(has_it, names))):
             tell(f"has names with {what}, such as {one!r}")
             told = True
-    if not told and are_bits(names):
-        tell(f"has names of two signs, each for a label say, such as {names[0]!r}")
-    elif not told and _have_numbers(names):
+    if not told and _have_numbers(names):
         tell(f"has names with numbers beside, scores say, such as {names[0]!r}")
     bare = {name: _DOUBT.sub("", name) for name in names}
     twins = [name for name, of in bare.items() if of != name and of in bare]
@@ -75,27 +73,19 @@ def warn_of_strange_names(found: Listing, tell: Callable[[str], None]) -> None:
     _warn_of_no_label(found, tell)
 
 
-def are_bits(names: Sequence[str]) -> bool:
-    """Return whether texts are as long as each other, and of two signs in all: "010", "YNY"."""
-    first = names[0] if names else ""
-    is_long = len(names) > 2 < len(first) and len({*map(len, names)}) == 1
-    return is_long and len({*chain.from_iterable(names)}) == 2
-
-
-def is_indicator(names: Collection[str], rows: Iterable[Sequence[str]]) -> bool:
-    """Return whether lists of some names are the rows of an indicator, or of numbers of labels.
+def is_indicator(rows: Sequence[Sequence[str]]) -> bool:
+    """Return whether lists are the rows of an indicator, or of numbers of labels.
 
     They are of one length; and their names are 0 and 1, or two of which one recurs in a list, or
     numbers of which one recurs after another: at the end it may say that there are no more.
     """
+    lengths, names = {*map(len, rows)} - {0}, {*chain.from_iterable(rows)}
     are_marks, are_two = INDICATOR.issuperset(names), len(names) == 2
-    if len(names) > _FEW_MARKS or not (are_marks or are_two or all(map(_NUMBER.fullmatch, names))):
-        return False
-    rows = [*filter(None, rows)]
-    if len({*map(len, rows)}) != 1 or len(rows[0]) == 1:
+    if len(lengths) != 1 or lengths == {1}:
         return False
     runs = rows if are_two else ([one for one, _ in groupby(row)] for row in rows)
-    return are_marks or any(len({*row}) < len(row) for row in runs)
+    recurs = any(len({*row}) < len(row) for row in runs)
+    return are_marks or (recurs and (are_two or all(map(_NUMBER.fullmatch, names))))
 
 
 def _have_numbers(names: Sequence[str]) -> bool:
@@ -115,13 +105,12 @@ def _warn_of_no_label(found: Listing, tell: Callable[[str], None]) -> None:
         np.bincount(of, minlength=len(found.names)) for of in (numbers, numbers[is_alone])
     )
     apart = np.flatnonzero((n_alone == n_rows) & (n_rows > 0)).tolist()
-    names = [found.names[k] for k in apart if _NO.match(found.names[k])]
-    if len(apart) == 1 and not names:
-        (k,) = apart
-        # Of the others, few are alone; all rows of this one would hardly be so by chance.
-        share = (n_alone.sum() - n_alone[k] + 1) / (n_rows.sum() - n_rows[k] + 2)
-        if share < _FEW and share ** n_rows[k] < _CHANCE / len(found.names):
-            names = [found.names[k]]
+    # Of the others, few are alone; all rows of a single one would hardly be so by chance.
+    n_others, n_others_alone = (of.sum() - of[apart].sum() for of in (n_rows, n_alone))
+    share = (n_others_alone + 1) / (n_others + 2)
+    is_one = len(apart) == 1 and share < _FEW
+    is_one = is_one and share ** n_rows[apart].sum() < _CHANCE / len(found.names)
+    names = [found.names[k] for k in apart if is_one or _NO.match(found.names[k])]
     if names:
         tell(
             f"has {listed(names)}, beside no other name; if that says that no label applies, leave "
