@@ -27,6 +27,11 @@ def test_sparse_with_names_and_splits(tmp_path):
     assert {name: [*rows] for name, rows in data.splits.items()} == {"train": [0], "test": [1]}
 
 
+def test_names_may_be_bytes(tmp_path):
+    file = write(tmp_path / "t.npz", X=X, Y=Y, label_names=np.array(["rot", "grün".encode()], "S"))
+    assert load_npz(file).label_names == ("rot", "grün")
+
+
 def test_bad_content(tmp_path):
     csr = {"data": [1.0, 1.0], "indices": [0, 1], "indptr": [0, 1, 2], "shape": [2, 2], "Y": Y}
     one_dimension = "indices and indptr: expected one dimension of integers"

@@ -612,7 +612,7 @@ def test_names_that_are_parts_of_something_else_are_told(cells, what):
 def test_lists_of_a_tensor_are_no_names():
     frame = pd.DataFrame({"x": [1.0, 2.0], "tags": ["tensor([0, 1])", "tensor([1, 1])"]})
     told = pytest.warns(UserWarning, match="texts in brackets")
-    with told, pytest.raises(ValueError, match="lists 0 or 1 for all labels in each row"):
+    with told, pytest.raises(ValueError, match="lists '0', '1' for all labels in each row"):
         MultilabelData.from_frame(frame, tags_column="tags")
 
 

@@ -62,8 +62,9 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def printable(name: object) -> str:
-    """Return a name that can be written as UTF-8."""
-    return _SURROGATE.sub(_escaped, str(name))
+    """Return a name, also of bytes, that can be written as UTF-8."""
+    text = name.decode("utf-8", "surrogateescape") if isinstance(name, bytes) else str(name)
+    return _SURROGATE.sub(_escaped, text)
 
 
 def _escaped(match: re.Match[str]) -> str:

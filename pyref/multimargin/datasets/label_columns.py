@@ -1,6 +1,5 @@
 """Columns of labels, of 0 and 1 or words for them."""
 
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -96,7 +95,7 @@ def _marks(cells: Cells) -> dict[str, float | None]:
     """Return the marks of texts; a survey repeats the name of a ticked box, and has no other."""
     marks = {text: label_value(text) for text in cells.texts}
     own = [text for text in marks if label_name(text) == cells.name]
-    are_ticks = len(own) == len(marks) and not any(re.match("[-+0-9]", text) for text in own)
+    are_ticks = len(own) == len(marks) and not cells.name.lstrip("+-")[:1].isdigit()
     return marks | {text: 1.0 for text in own if are_ticks or marks[text] is None}
 
 

@@ -110,19 +110,16 @@ class TableEncoder(ColumnTransformer):  # type: ignore[misc]
         far = (values > 2.0 * high - low) | (values < 2.0 * low - high)
         # In thousands, say.
         far |= (low > 0.0) & (values < low / 10.0)
-        n_known, n_far = (np.count_nonzero(of, axis=0) for of in (values == values, far))
-        different = [
-            len({*column[of].tolist()}) for column, of in zip(values.T, far.T, strict=True)
-        ]
-        again = (n_far > 1) & (2 * np.array(different, dtype=int) <= n_far)
-        places = np.flatnonzero((low < high) & ((2 * n_far > n_known) | again))
+        n_known, n_far = np.count_nonzero(values == values, axis=0), np.count_nonzero(far, axis=0)
+        n_different = [len({*of[k].tolist()}) for of, k in zip(values.T, far.T, strict=True)]
+        recur = (n_far > 1) & (2 * np.array(n_different, dtype=int) <= n_far)
+        places = np.flatnonzero((low < high) & (recur | (2 * n_far > n_known)))
         if places.size:
             k = places[0]
             warn(
                 "many numbers are far from those of the fitted rows in "
                 f"{listed(numbers.columns[places].tolist())}, such as {values[far[:, k], k][0]:g} "
-                f"where these have {low[k]:g} to {high[k]:g}; is the unit the same, or do they "
-                "stand for missing ones?"
+                f"where these have {low[k]:g} to {high[k]:g}; is the unit the same?"
             )
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[np.object_]:

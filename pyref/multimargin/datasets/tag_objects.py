@@ -35,8 +35,7 @@ _KEYS_OF_NAMES = (
 _SCORES = ("score", "confidence", "probability", "count", "weight")
 # Other keys, or parts of them, that may say whether a name applies.
 _SAYS_SO = re.compile(
-    "(?i)score|conf|prob|certain|likel|relev|appl|select|check|present|activ|assign|accept|vote"
-    "|agree|^p$"
+    "(?i)score|conf|prob|certain|likel|relev|appl|select|check|present|activ|assign|accept|vote|^p$"
 )
 # What annotation tools write of answers that count for nothing, and of each of several.
 _WITHDRAWN = {"was_cancelled": (True,), "status": ("discarded", "draft")}
@@ -259,9 +258,8 @@ def _are_marks(values: Iterable[Any]) -> bool:
 def refuse_indicator(rows: Sequence[Sequence[str]], column: TagCells) -> None:
     """Refuse lists that are the rows of an indicator."""
     if is_indicator(rows):
-        names = " or ".join(sorted({*chain.from_iterable(rows)})[:4])
         raise column.refusal(
-            f"lists {names} for all labels in each row, which is an indicator, not names; expected "
-            "names of labels, or a column of 0 and 1 for each label: "
-            f"frame[{column.name!r}].apply(pandas.Series), and labels= its columns"
+            f"lists {listed(sorted({*chain.from_iterable(rows)}))} for all labels in each row, "
+            "which is an indicator, not names; expected names of labels, or a column of 0 and 1 "
+            f"for each label: frame[{column.name!r}].apply(pandas.Series), and labels= its columns"
         )

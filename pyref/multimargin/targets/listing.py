@@ -87,9 +87,7 @@ class Listing:
         has_other[rows[found < 0]] = True
         return Y, has_other
 
-    def entries(
-        self, rows: NDArray[np.intp] | None = None
-    ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    def entries(self, rows: NDArray[np.intp] | None = None) -> tuple[NDArray[np.intp], ...]:
         """Return rows, each as often as it has names, and the numbers of these."""
         codes = self.codes if rows is None else self.codes[rows]
         counts = np.where(codes < 0, 0, np.diff(self.ends, append=0)[codes])
