@@ -824,6 +824,16 @@ def test_blanks_of_a_label_without_0_beside_others_are_told():
     assert data.Y.tolist() == [[1, 1], [0, 0], [1, 0]]
 
 
+@pytest.mark.parametrize("parts", [(["1", ""], ["1", "0"]), (["1", "0"], ["1", ""])])
+def test_labels_of_a_part_that_are_written_otherwise_are_told(parts, tmp_path):
+    files = [tmp_path / "train.csv", tmp_path / "test.csv"]
+    for file, (one, zero) in zip(files, parts, strict=True):
+        rows = [f"{k},{one},{zero}\n{k},{zero},{one}" for k in (3, 5, 4)]
+        file.write_text("\n".join(["n,a,b", *rows]), encoding="utf-8")
+    with pytest.warns(UserWarning, match="labels: no 0 is in 'a', 'b', and what is missing there"):
+        load_table(files[0], test=files[1], labels="a,b")
+
+
 def test_a_ticked_box_of_a_survey_has_the_name_of_its_column():
     frame = pd.DataFrame({"n": [1, 2, 3], "Pizza": ["Pizza", "", "Pizza"], "Ice": ["", "Ice ", ""]})
     with pytest.warns(UserWarning, match="no label is 0 in any row"):

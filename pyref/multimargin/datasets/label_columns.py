@@ -16,12 +16,13 @@ if TYPE_CHECKING:
 
 
 def indicator_of_columns(
-    frame: "Frame", names: Sequence[str], blank: str | None = None
+    frame: "Frame", names: Sequence[str], blank: str | None = None, rows: Any = None
 ) -> "tuple[Marks, str]":
     """Return the label indicator (n, q) of columns of 0 and 1, or words for them.
 
     The second value is what a blank is: 0 or, as NaN, unknown. By None it is unknown where
-    some label is 0. So is -1, which is 0 where nothing else is.
+    some label is 0. So is -1, which is 0 where nothing else is. `rows` are those of a part that
+    may be written otherwise than the others, by default all.
     """
     if len(names) < 2:
         raise ValueError(
@@ -36,7 +37,7 @@ def indicator_of_columns(
     Y[blanks] = np.nan
     _settle_minus(Y, blanks)
     if blank is None:
-        blank = _meaning_of(blanks, Y, names)
+        blank = _meaning_of(blanks, Y, names, rows)
     if blank == "0":
         Y[blanks] = 0
     empty = np.flatnonzero(np.isnan(Y).all(axis=0))
@@ -58,23 +59,24 @@ def _settle_minus(Y: Any, blanks: Any) -> None:
         warn(f"labels: {n_minus} labels are -1, {told}")
 
 
-def _meaning_of(blanks: Any, Y: Any, names: Sequence[str]) -> str:
+def _meaning_of(blanks: Any, Y: Any, names: Sequence[str], rows: Any) -> str:
     """Return what blanks are: 0 where no label is 0 otherwise, and tell where that is in doubt."""
-    has_0, has_1, has_blank = ((Y == 0).any(axis=0), (Y == 1).any(axis=0), blanks.any(axis=0))
-    if has_blank.any() and has_1.any() and not has_0.any():
+    if blanks.any() and (Y == 1).any() and not (Y == 0).any():
         warn(
             f"labels: no label is 0 in any row, so that a blank, of which there are "
             f"{np.count_nonzero(blanks)}, is read as 0; blank='unknown' (--blank unknown) "
             "leaves such labels unknown"
         )
         return "0"
-    for value, odd in (("0", has_1 & ~has_0), ("1", has_0 & ~has_1)):
-        # They may be written otherwise than those of other labels.
-        if places := np.flatnonzero(odd & np.isnan(Y).any(axis=0)).tolist():
-            warn(
-                f"labels: no {value} is in {listed([names[k] for k in places])}, and what is "
-                "missing there is read as unknown; blank='0' (--blank 0) reads blanks as 0"
-            )
+    for part in [Y] if rows is None else [Y[rows], np.delete(Y, rows, axis=0)]:
+        has_0, has_1, has_nan = ((part == 0).any(0), (part == 1).any(0), np.isnan(part).any(0))
+        for value, odd in (("0", has_1 & ~has_0), ("1", has_0 & ~has_1)):
+            # They may be written otherwise than those of other labels, or rows.
+            if places := np.flatnonzero(odd & has_nan).tolist():
+                warn(
+                    f"labels: no {value} is in {listed([names[k] for k in places])}, and what is "
+                    "missing there is read as unknown; blank='0' (--blank 0) reads blanks as 0"
+                )
     return "unknown"
 
 

@@ -193,7 +193,7 @@ def _labels_of(
     if columns.tags_column is not None:
         tags = frame[uses["tags_column"]]
         return indicator_of_tags(tags, columns.separator, known, min_count=least, rows=rows)
-    Y, blank = indicator_of_columns(frame, uses["labels"], columns.blank)
+    Y, blank = indicator_of_columns(frame, uses["labels"], columns.blank, rows)
     counts = np.count_nonzero((Y if rows is None else Y[rows]) == 1, axis=0)
     kept = frequent(counts.tolist(), least)
     names = [uses["labels"][k] for k in kept]

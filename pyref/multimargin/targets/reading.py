@@ -288,12 +288,8 @@ def _check_names(rows: list[list[Any] | None], listing: Listing, names: NDArray[
             f"y lists {names.size} different label(s), {names.tolist()}; expected at least two."
         )
     if len(texts) == names.size:
-        warn_of_strange_names(listing, _tell)
-        warn_of_second_separator(texts, None, _tell, is_used=True)
-
-
-def _tell(told: str) -> None:
-    warn(f"y {told}")
+        warn_of_strange_names(listing, lambda told: warn(f"y {told}"))
+        warn_of_second_separator(texts, None, lambda told: warn(f"y {told}"), is_used=True)
 
 
 def _single_column(column: Any) -> NDArray[Any]:
