@@ -216,6 +216,7 @@ LISTING = {
     "marks": (["#a#b", "#a", "#b", "#a#c", "#c", "#b#c", "#a#b#c"], 90, r"split\('#'\)"),
     "elements": (["<a><b>", "<a>", "<b>", "<b><c>", "<c>", "<a><c>"], 90, "split"),
     "words": (["a and b", "a", "b", "a and c", "c", "b and c", "a and b and c"], 90, r"' and '"),
+    "many names": ([f"a{k}, b{k}" for k in range(9)], 12, r"split\(','\)"),
     "bits": (["010", "110", "001", "100"], 90, r"y\.map\(list\)"),
     "numbers": (["[0, 1]", "[1, 0]"], 90, "ast.literal_eval"),
 }
@@ -228,6 +229,12 @@ def test_texts_that_list_labels_are_told_of(kind: str) -> None:
         warn_of_lists_in_texts(classes, n)
 
 
+@pytest.mark.parametrize("both", ["rye+oats", "rye/oats", "rye, oats", "rye and oats"])
+def test_a_class_that_is_made_of_others_is_told(both: str) -> None:
+    with pytest.warns(UserWarning, match="y has 'rye.*oats', which is read as one tag, though"):
+        warn_of_lists_in_texts(["oats", "rye", both], 100)
+
+
 def test_names_of_classes_may_have_separators_in_them() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -238,6 +245,7 @@ def test_names_of_classes_may_have_separators_in_them() -> None:
             [f"{a}{mark}{b}" for mark in "_-:/" for a in ("cat", "dog") for b in ("old", "new")],
             ["North", "North > Sea", "South", "South > Sea", "East"],
             ["c", "c++", "c#", "java"],
+            ["I", "II", "III", "IV", "V", "VI"],
             ["AC/DC", "Simon & Garfunkel", "Earth, Wind & Fire"],
         ):
             warn_of_lists_in_texts(classes, 100)

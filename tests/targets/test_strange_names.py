@@ -37,6 +37,7 @@ from multimargin.datasets.table_tags import indicator_of_tags
         (["a,b,...", "b"], "a word for more names"),
         (["a,b", "All of the above", "b"], "a word for more names"),
         (["a,b,+2 more", "b"], "a word for more names"),
+        (["c\u0430t", "cat,b"], "letters of two alphabets"),
         (["red", "[]", "b"], "a word for nothing"),
         (["red", "[None]", "b"], "a word for nothing"),
         (["red", "N.A.", "b"], "a word for nothing"),

@@ -241,13 +241,12 @@ def _listing_of(given: Any, separator: str | None) -> tuple[Listing, str | None]
     column = TagCells.of(given)
     is_plain = _are_plain(column.cells)
     cells = column.cells if is_plain else [parsed(cell) for cell in column.cells]
-    texts, lists = list[str](), list[Any]()
+    texts, lists, whole = list[str](), list[Any](), list[str]()
     if not is_plain and any(isinstance(cell, LISTING) for cell in cells):
         lists = [items_of_cell(cell) for cell in cells]
     else:
         texts = cells if is_plain else [from_cell(as_written(cell)) for cell in cells]
         lists = [] if is_plain else lists_in(replace(column, cells=texts), separator)
-    whole = list[str]()
     if lists:
         found = of_lists(column, lists)
         # Texts beside lists may list names, too.
@@ -302,9 +301,7 @@ def _warn_of_parts_of_names(
     pairs = Counter(chain.from_iterable(map(pairwise, rows)))
     bound = {pair: n for pair, n in pairs.items() if n == counts[pair[1]]}
     twice = {one for row in rows if len({*row}) < len(row) for one in row if row.count(one) > 1}
-    n_bound = Counter[str]()
-    for (first, _), n in bound.items():
-        n_bound[first] += n
+    n_bound = Counter(chain.from_iterable([first] * n for (first, _), n in bound.items()))
     cells = dict(zip(found.names, np.bincount(found.numbers).tolist(), strict=True))
     for (first, second), n in bound.items():
         if n_bound[first] != counts[first] or counts[first] < _A_FEW:

@@ -65,12 +65,13 @@ def warn_of_lookalikes(names: Iterable[str], what: str) -> None:
     """Warn of names that differ only by case, blanks, marks, zeros or a prefix."""
     alike: dict[str, list[str]] = {}
     for name in names:
-        plain = _IN_FRONT.sub("", normalize("NFKC", name).casefold())
-        plain = re.sub(r"(?<=\w)[^\w+#-]+$|[\s_]+|(?<=.)-(?!$)", "", plain)
-        if re.fullmatch(r"[0-9]+(?:\.0*)?", plain):
-            # As in a column of whole numbers with missing values in one of several files.
-            plain = re.sub(r"^0+(?=[0-9])|\.0*$", "", plain)
-        alike.setdefault(plain, []).append(name)
+        # Many leave out the accents of letters.
+        plain = _IN_FRONT.sub("", normalize("NFKD", name).casefold())
+        plain = re.sub(r"(?<=\w)[^\w+#-]+$|[\s_]+|[\u0300-\u036f]", "", plain)
+        plain = re.sub(r"(?<=.)[-\u2010-\u2015'\u2019](?!$)", "", plain)
+        # As in a column of whole numbers with missing values in one of several files.
+        number = re.fullmatch(r"0*([0-9]+?)(?:\.0*)?", plain)
+        alike.setdefault(number[1] if number else plain, []).append(name)
     found = [" and ".join(map(repr, some)) for some in alike.values() if len(some) > 1]
     if found:
         more = f", and {len(found) - _SHOWN} others" if len(found) > _SHOWN else ""

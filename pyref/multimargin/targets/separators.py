@@ -17,9 +17,8 @@ SEPARATORS = {
     ",": True, ";": True, "|": True, "\t": True, "\n": True, "\N{IDEOGRAPHIC COMMA}": True,
     "\N{FULLWIDTH COMMA}": True, "\N{FULLWIDTH SEMICOLON}": True, ";#": True, "\\n": True,
     "\N{HALFWIDTH IDEOGRAPHIC COMMA}": True, "\N{ARABIC COMMA}": True, "\N{ARABIC SEMICOLON}": True,
-    "::": False, "//": False, " / ": False,
-    " & ": False, " + ": False, " - ": False, " > ": False, "><": True, "/": False, "&": False,
-    "+": False, " and ": False, " ": False,
+    "::": False, "//": False, " / ": False, " & ": False, " + ": False, " - ": False, " > ": False,
+    "><": True, "/": False, "&": False, "+": False, " and ": False, " ": False,
 }  # fmt: skip
 # Punctuation of names; any other is a separator where it stands in most cells.
 _OF_NAMES = frozenset("-_.'\"’()[]{}<>!?:%")
@@ -250,15 +249,14 @@ def warn_of_second_separator(
             if len(of) > 1 and (of & known if enough else of <= known - {name})
         )
         # The letters of one name may be names, unlike emojis, and the digits of numbers are.
-        is_one = len(some) == 1 and some[0].isalnum()
+        is_one = (len(some) == 1 and some[0].isalnum()) or {*"".join(some)} <= {*"IVX"}
         by_chance = not other and (is_one or any(map(str.isdecimal, known)))
         if some and not by_chance:
             tags = sorted(found[some[0]] & known)
-            are = "is a tag" if len(tags) == 1 else "are tags"
             asked = f"is {other!r} a separator as well?" if other else "are they side by side?"
             tell(
-                f"has {quoted(some[0])}, which is read as one tag, though {listed(tags)} {are} "
-                f"too: {asked}"
+                f"has {quoted(some[0])}, which is read as one tag, though {listed(tags)} "
+                f"{'are tags' if tags[1:] else 'is a tag'} too: {asked}"
             )
             return True
     return False
@@ -274,12 +272,24 @@ def warn_of_lists_in_texts(classes: Sequence[Any], n: int) -> None:
         example, advice = bracketed[0], "y.map(ast.literal_eval)"
     elif all(map(re.compile(BITS).search, stripped)):
         example, advice = stripped[0], "y.map(list)"
-    elif listing := list_of_tags(stripped, n):
+    elif listing := list_of_tags(stripped, n) or _sure_separator(stripped, n):
         example, advice = listing[0], f"y.str.split({listing[1]!r})"
     else:
+        # Of a few classes, one may be made of others.
+        few = stripped if len(stripped) <= 2 * _A_FEW else []
+        warn_of_second_separator(few, None, lambda told: warn(f"y {told}"), is_used=True)
         return
     warn(
         f"y is one text per row, {len(classes)} different ones in {n} rows, such as "
         f"{quoted(example)}, and each is read as a class; for lists of labels pass lists: "
         f"{advice} of a column."
     )
+
+
+def _sure_separator(texts: Sequence[str], n_rows: int) -> tuple[str, str] | None:
+    """Return a text with a separator that is in most of many texts, even if no name recurs."""
+    for separator in (other for other, is_sure in SEPARATORS.items() if is_sure):
+        having = [text for text in texts if separator in text]
+        if len(having) > max(len(texts) / 2, n_rows / 5):
+            return having[0], separator
+    return None

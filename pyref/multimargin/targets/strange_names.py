@@ -13,11 +13,11 @@ INDICATOR = {"0", "1", "0.", "1.", "0.0", "1.0", "True", "False", "true", "false
 """The entries of an indicator, as texts."""
 BITS = r"^(?:[01](?:\W*[01])+b?|[TF]{3,}|[YN]{3,}|[+-]{3,}|[xX_.]{3,})$"
 """Entries of an indicator that are not divided."""
-_NUMBER = re.compile(r"[-+]?[0-9]*\.?[0-9]*(?<=[0-9.])")
 # Patterns that names hardly contain.
 _STRANGE = {
     "character references of HTML": r"&(?:[a-z]{2,8}|#[0-9]+)(?:;|$)",
     "characters of another encoding": "\ufffd|[ÂÃ][\u0080-\u00bf]|â€",
+    "letters of two alphabets": r"[a-zA-Z][\u0400-\u04ff]|[\u0400-\u04ff][a-zA-Z]",
     "quotation marks after backslashes, which are read literally": r'\\"',
     "elements of HTML": r"<br ?/?>|</",
     "characters that are encoded as in addresses": r"%(?:2[0-9A-F]|3[A-F]|[C-E][0-9A-F]%)",
@@ -80,12 +80,11 @@ def is_indicator(rows: Sequence[Sequence[str]]) -> bool:
     numbers of which one recurs after another: at the end it may say that there are no more.
     """
     lengths, names = {*map(len, rows)} - {0}, {*chain.from_iterable(rows)}
-    are_marks, are_two = INDICATOR.issuperset(names), len(names) == 2
-    if len(lengths) != 1 or lengths == {1}:
-        return False
+    are_two = len(names) == 2
+    may_be = are_two or all(re.fullmatch("[-+.0-9]+", name) for name in names)
     runs = rows if are_two else ([one for one, _ in groupby(row)] for row in rows)
-    recurs = any(len({*row}) < len(row) for row in runs)
-    return are_marks or (recurs and (are_two or all(map(_NUMBER.fullmatch, names))))
+    recurs = may_be and any(len({*row}) < len(row) for row in runs)
+    return len(lengths) == 1 and lengths != {1} and (recurs or INDICATOR.issuperset(names))
 
 
 def _have_numbers(names: Sequence[str]) -> bool:
@@ -101,15 +100,14 @@ def _warn_of_no_label(found: Listing, tell: Callable[[str], None]) -> None:
     is_alone = np.bincount(rows)[rows] == 1
     if is_alone.all():
         return
-    n_rows, n_alone = (
-        np.bincount(of, minlength=len(found.names)) for of in (numbers, numbers[is_alone])
-    )
+    q = len(found.names)
+    n_rows, n_alone = (np.bincount(of, minlength=q) for of in (numbers, numbers[is_alone]))
     apart = np.flatnonzero((n_alone == n_rows) & (n_rows > 0)).tolist()
     # Of the others, few are alone; all rows of a single one would hardly be so by chance.
     n_others, n_others_alone = (of.sum() - of[apart].sum() for of in (n_rows, n_alone))
     share = (n_others_alone + 1) / (n_others + 2)
     is_one = len(apart) == 1 and share < _FEW
-    is_one = is_one and share ** n_rows[apart].sum() < _CHANCE / len(found.names)
+    is_one = is_one and share ** n_rows[apart].sum() < _CHANCE / q
     names = [found.names[k] for k in apart if is_one or _NO.match(found.names[k])]
     if names:
         tell(
