@@ -84,7 +84,7 @@ def test_lists_of_marks_in_any_words_are_refused(rows: list[str]) -> None:
     [
         ([["a", "b"], ["none"], ["a"]], "a word for nothing"),
         ([["a:0.9", "b:0.1"], ["a:0.2"]], "a number after each"),
-        ([["a x3", "b x1"], ["a x2"]], "numbers beside"),
+        ([["a x3", "b x1"], ["a x2"]], "numbers or brackets beside"),
         ([["__label__a", "__label__b"], ["__label__a"]], "a mark in front"),
         ([["a&amp;b", "c"], ["c"]], "character references of HTML"),
         ([["a", "not b"], ["not a", "b"]], "others with a mark"),

@@ -49,8 +49,8 @@ _IN_QUOTES, _LIST_IN_QUOTES = re.compile('"[^"]*"'), re.compile(r'"[^"]*[,;|\n][
 _WORDS = "no|none?|not|without|keine?|nicht|aucune?|sans|sin|ningun[oa]?|nessun[oa]?|senza"
 _NO = re.compile(rf"(?i)(?:{_WORDS})\s+\w|un(?:labell?ed|tagged|known|categori[sz]ed)$|tbd$")
 _DOUBT = re.compile(rf"(?i)^(?:{_WORDS})[\s_-]+|\s*(?:[?*!]+|[=:+]\s*[0-9]+|\(.*\)|\[.*\]|-)$")
-# "0.9 red", "2x red", "red x2", "red (10%)" and "red/2" without the number.
-_NUMBER_BESIDE = re.compile(r"^\d+(?:[.,]\d+[\W_]+|x\s+)|[\W_]+x?\d+(?:[.,]\d+)?\W*$")
+# "0.9 red", "2x red", "red x2", "red/2", "red (10%)" and "red [me]" without what is beside.
+_BESIDE = re.compile(r"^\d+(?:[.,]\d+[\W_]+|x\s+)|\s*[(\[].+$|[\W_]+x?\d+(?:[.,]\d+)?\W*$")
 # So few rows are less than most, and so rare is what is not by chance.
 _FEW, _CHANCE = 0.5, 1e-3
 
@@ -64,8 +64,8 @@ def warn_of_strange_names(found: Listing, tell: Callable[[str], None]) -> None:
         if one is not None and (what in _STRANGE or all(map(has_it, names))):
             tell(f"has names with {what}, such as {one!r}")
             told = True
-    if not told and _have_numbers(names):
-        tell(f"has names with numbers beside, scores say, such as {names[0]!r}")
+    if not told and _are_beside(names):
+        tell(f"has names with numbers or brackets beside, scores say, such as {names[0]!r}")
     bare = {name: _DOUBT.sub("", name) for name in names}
     twins = [name for name, of in bare.items() if of != name and of in bare]
     if len(twins) > 1 and 3 * len(twins) >= len(names):
@@ -87,9 +87,9 @@ def is_indicator(rows: Sequence[Sequence[str]]) -> bool:
     return len(lengths) == 1 and lengths != {1} and (recurs or INDICATOR.issuperset(names))
 
 
-def _have_numbers(names: Sequence[str]) -> bool:
-    """Return whether names are fewer without the numbers that all have beside words."""
-    stems = {_NUMBER_BESIDE.sub("", name, count=1) for name in names}
+def _are_beside(names: Sequence[str]) -> bool:
+    """Return whether names are fewer without what all have beside words."""
+    stems = {_BESIDE.sub("", name, count=1) for name in names}
     are_words = all(re.fullmatch(r"[^\W\d_]\D*", stem) for stem in stems)
     return are_words and 1 < len(stems) < len(names) and stems.isdisjoint(names)
 
