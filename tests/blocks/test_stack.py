@@ -1,10 +1,19 @@
 """The stack keeps to its time."""
 
 import re
+import time
 
+import numpy as np
 import pytest
 
-from multimargin.blocks import LabelBoosting, LabelForest, LabelLogistic, LabelNeighbours, pricing
+from multimargin.blocks import (
+    LabelBoosting,
+    LabelForest,
+    LabelLogistic,
+    LabelNeighbours,
+    pricing,
+    stack,
+)
 from multimargin.blocks.by_name import with_fewer_trees
 from multimargin.blocks.in_time import fit_in_time
 from multimargin.blocks.pricing import Effort
@@ -160,3 +169,14 @@ def test_a_share_of_the_trees_goes_as_far(share, count, rate):
     assert with_fewer_trees(LabelForest(200), share).n_estimators == count
     assert with_fewer_trees(LabelLogistic(), share) is None
     assert with_fewer_trees(LabelBoosting(40, learning_rate=0.5), 0.5).learning_rate == 0.5
+
+
+def test_a_block_has_more_time_than_foretold(monkeypatch):
+    X, y = noisy_linear_problem(0, 60, 4, 3, cut=0.5)
+    folds = list(MultilabelStratifiedKFold(3).split(X, y))
+    monkeypatch.setattr(stack, "foretold", lambda *_: 5.0)
+    of_time = [
+        Stack(X, y, None, folds, PLANNED["sparse"], Effort(end, None, 0)).prices
+        for end in (time.monotonic() + 1e6, np.inf, time.monotonic() - 1.0)
+    ]
+    assert of_time == [[6.0, 6.0], [0.0, 0.0], [np.inf, np.inf]]

@@ -1,6 +1,7 @@
 """LabelRankerCV: what it chooses is what its parts would, and it says what it did."""
 
 import pickle
+import time
 import warnings
 from contextlib import suppress
 from functools import cache
@@ -907,6 +908,28 @@ def test_time_and_calibration_of_many_rows(monkeypatch, calibration, max_time):
         model = LabelRankerCV([1.0], kernel="linear", **options).fit(X, y)
     assert np.isfinite(model.best_score_)
     assert model.predict(X).shape == y.shape
+
+
+@pytest.mark.parametrize(
+    ("seconds", "share"), [(0.0, 0.5), (0.5, 0.5), (0.6, 0.4), (0.65, 0.35), (2.0, 0.35)]
+)
+def test_the_search_leaves_time_for_the_blocks(monkeypatch, seconds, share):
+    X, y = problem(9, n=60)
+    monkeypatch.setattr("multimargin.blocks.stack.Stack._foretold", lambda *_: 500.0 * seconds)
+    ends = []
+    run = searching.Search.run
+
+    def watched(self):
+        ends.append(self._deadline - time.monotonic())
+        run(self)
+
+    monkeypatch.setattr(searching.Search, "run", watched)
+    options = {**QUICK, "stack": ["neighbours", "discriminant"]}
+    with warnings.catch_warnings():
+        # A stack may be left out.
+        warnings.simplefilter("ignore", UserWarning)
+        LabelRankerCV([1.0], kernel="linear", max_time=1000.0, **options).fit(X, y)
+    assert ends == pytest.approx([1000.0 * share], abs=50.0)
 
 
 def test_the_rows_held_out_of_many_have_time_of_their_own(monkeypatch):
