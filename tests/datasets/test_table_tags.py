@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from multimargin.cli.spreadsheets import as_cell
-from multimargin.datasets import MultilabelData, load_table
+from multimargin.datasets import MultilabelData, load_table, table_tags
 from multimargin.datasets.table_tags import indicator_of_tags
 from multimargin.targets.reading import read_targets
 from multimargin.targets.separators import joined
@@ -689,3 +689,16 @@ def test_lists_as_python_2_wrote_them():
     tags = indicator_of_tags(pd.Series(cells, name="tags", dtype=object), None)
     assert tags.names == ["cat's", "red fish", "sea"]
     assert tags.Y.tolist() == [[0, 1, 1], [1, 0, 1], [0, 0, 0]]
+
+
+def test_the_kinds_of_each_name_are_not_looked_for_in_all_texts(monkeypatch):
+    """Of 40 makes with four models each, models stand behind their make alone."""
+    cells = [
+        f"make{k};model{k}-{j};{colour}" for k in range(40) for j in range(4) for colour in "rgb"
+    ]
+    looked_for = []
+    monkeypatch.setattr(
+        table_tags, "joined", lambda *given: looked_for.append(given) or joined(*given)
+    )
+    indicator_of_tags(pd.Series(cells, name="tags"), ";")
+    assert not looked_for

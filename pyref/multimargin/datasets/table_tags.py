@@ -306,10 +306,12 @@ def _warn_of_parts_of_names(
     for (first, second), n in bound.items():
         if n_bound[first] != counts[first] or counts[first] < _A_FEW:
             continue
+        is_one = n == counts[first] and cells[first] == cells[second] < len(texts) - 1
+        if not (is_one or first in twice):
+            continue
         together = joined([first, second], separator)
-        n_together = sum(together in text for text in texts)
-        is_one = n == counts[first] and cells[first] == n_together < len(texts) - 1
-        if cells[second] == n_together and (is_one or first in twice):
+        # All texts are looked at: for few names alone.
+        if sum(together in text for text in texts) == cells[second]:
             column.tell(
                 f"has {first!r} and {second!r} side by side alone; if {together!r} is one name, "
                 "another separator is needed"
