@@ -54,8 +54,11 @@ def _settle_minus(Y: Any, blanks: Any) -> None:
     if n_minus := np.count_nonzero(Y == -1):
         is_unknown = (Y == 0).any() or blanks.any()
         Y[Y == -1] = np.nan if is_unknown else 0
-        told = "beside 0 or blanks, and are read as unknown"
-        told = told if is_unknown else "and none is 0; -1 is read as 0"
+        told = (
+            "beside 0 or blanks, and are read as unknown"
+            if is_unknown
+            else "and none is 0; -1 is read as 0"
+        )
         warn(f"labels: {n_minus} labels are -1, {told}")
 
 

@@ -61,6 +61,11 @@ def name_in_list(one: Any) -> "Name":
     return int(one) if isinstance(one, float) and one.is_integer() else one
 
 
+def tell_of_y(told: str) -> None:
+    """Warn of what `y` has."""
+    warn(f"y {told}")
+
+
 def warn_of_lookalikes(names: Iterable[str], what: str) -> None:
     """Warn of names that differ only by case, blanks, marks, zeros or a prefix."""
     alike: dict[str, list[str]] = {}

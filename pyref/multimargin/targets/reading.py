@@ -18,7 +18,7 @@ from multimargin.notices import warn
 from multimargin.targets.given import Given, column_of, recognise
 from multimargin.targets.indicator import count_unknown, indicator_of, with_unknown_rows
 from multimargin.targets.listing import Listing
-from multimargin.targets.names import name_in_list, warn_of_lookalikes
+from multimargin.targets.names import name_in_list, tell_of_y, warn_of_lookalikes
 from multimargin.targets.separators import warn_of_lists_in_texts, warn_of_second_separator
 from multimargin.targets.strange_names import INDICATOR, is_indicator, warn_of_strange_names
 from multimargin.typing import LabelsLike, Name
@@ -288,8 +288,8 @@ def _check_names(rows: list[list[Any] | None], listing: Listing, names: NDArray[
             f"y lists {names.size} different label(s), {names.tolist()}; expected at least two."
         )
     if len(texts) == names.size:
-        warn_of_strange_names(listing, lambda told: warn(f"y {told}"))
-        warn_of_second_separator(texts, None, lambda told: warn(f"y {told}"), is_used=True)
+        warn_of_strange_names(listing, tell_of_y)
+        warn_of_second_separator(texts, None, tell_of_y, is_used=True)
 
 
 def _single_column(column: Any) -> NDArray[Any]:

@@ -9,7 +9,7 @@ from unicodedata import category
 
 from multimargin.checks.names import listed, quoted
 from multimargin.notices import warn
-from multimargin.targets.names import label_name
+from multimargin.targets.names import label_name, tell_of_y
 from multimargin.targets.strange_names import BITS
 
 # Possible separators of tags, and whether they hardly have another use.
@@ -246,7 +246,7 @@ def warn_of_second_separator(
         some = sorted(
             name
             for name, of in found.items()
-            if len(of) > 1 and (of & known if enough else of <= known - {name})
+            if len(of) > 1 and (of & known if enough else name not in of and of <= known)
         )
         # The letters of one name may be names, unlike emojis, and the digits of numbers are.
         is_one = (len(some) == 1 and some[0].isalnum()) or {*"".join(some)} <= {*"IVX"}
@@ -277,7 +277,7 @@ def warn_of_lists_in_texts(classes: Sequence[Any], n: int) -> None:
     else:
         # Of a few classes, one may be made of others.
         few = stripped if len(stripped) <= 2 * _A_FEW else []
-        warn_of_second_separator(few, None, lambda told: warn(f"y {told}"), is_used=True)
+        warn_of_second_separator(few, None, tell_of_y, is_used=True)
         return
     warn(
         f"y is one text per row, {len(classes)} different ones in {n} rows, such as "
