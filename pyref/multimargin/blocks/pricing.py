@@ -128,7 +128,8 @@ def _price(on_folds: OnFolds, probes: list[_Probe]) -> float:
 def _of_fit(rows: int, probes: list[_Probe]) -> float:
     """Return the seconds of a fit: a constant, and a part that grows with the rows.
 
-    It grows in proportion, or if the last two probes say so, up to the square.
+    It grows in proportion, or if the last two probes say so, up to the square. Of one probe, as
+    large a part is constant as may be.
     """
     last, further = probes[-1].fit, rows / probes[-1].rows
     if len(probes) == 1:

@@ -38,8 +38,9 @@ def parts_of_rows(
         for row in rows_of[label]:
             if parts[row] < 0:
                 deal(row, _largest(lacking[label]))
+    any_part = np.arange(shares.size)
     for row in np.flatnonzero(parts < 0):
-        deal(row, np.arange(shares.size))
+        deal(row, any_part)
     return parts
 
 

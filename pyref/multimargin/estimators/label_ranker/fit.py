@@ -75,8 +75,11 @@ class Fit:
         self._searched = self._judge(task.searched) if task.sampled else self.judge
         self.left_out: dict[str, str] = {}
         stacks = [self._stack(place, X) for place, X in enumerate(task.parts)]
+        share = self._share_of_search(stacks) / len(stacks)
         # One for each view; once chosen, the best first
-        self.members = [self._member(place, stacks) for place in range(len(stacks))]
+        self.members = [
+            self._member(place, stack, share * (place + 1)) for place, stack in enumerate(stacks)
+        ]
         self.lifted = self._lifts()  # Whether the calibration has a lift
         self._price = 0.0  # Seconds that a calibration will take
 
@@ -87,15 +90,17 @@ class Fit:
         of_rows = X, task.labels, task.sample_weight, task.folds
         return Stack(*of_rows, planned, self.effort, full_name)
 
-    def _member(self, place: int, stacks: list[Stack]) -> Member:
-        of_blocks = sum(sum(stack.prices) for stack in stacks)
-        share = min(max(1.0 - of_blocks / self._limit, _LEAST_OF_SEARCH), _MOST_OF_SEARCH)
-        end = self._began + share * self._limit * (place + 1) / len(stacks)
-        options = {"tol": self.model.cv_tol, "random_state": self.task.seed}
-        grid = self._grid(self.task.parts[place])
-        effort = replace(self.effort, end=end)
-        search = Search(self.task, place, grid, self._searched, effort, options)
-        return Member(search, stacks[place])
+    def _share_of_search(self, stacks: list[Stack]) -> float:
+        """Return the share of the time in which the searches of all views end."""
+        of_blocks = sum(sum(stack.prices) for stack in stacks) / self._limit
+        return min(max(1.0 - of_blocks, _LEAST_OF_SEARCH), _MOST_OF_SEARCH)
+
+    def _member(self, place: int, stack: Stack, share: float) -> Member:
+        """Return a view's search, which ends after a share of the time, with its stack."""
+        task, grid = self.task, self._grid(self.task.parts[place])
+        options = {"tol": self.model.cv_tol, "random_state": task.seed}
+        effort = replace(self.effort, end=self._began + share * self._limit)
+        return Member(Search(task, place, grid, self._searched, effort, options), stack)
 
     @property
     def scoring(self) -> Scoring:
