@@ -128,7 +128,7 @@ def test_written_files_are_read_back(tmp_path, zero_based, labels_zero_based):
 
 def test_groups_that_are_left_out_are_told(tmp_path):
     (tmp_path / "x.svm").write_text("0,1 qid:1 1:2.5\n1 qid:2 2:1\n")
-    with pytest.warns(UserWarning, match="qid, which says that rows belong together, is left out"):
+    with pytest.warns(UserWarning, match="qid, which marks rows that belong together, is left out"):
         data = load_svmlight(tmp_path / "x.svm")
     assert data.X.toarray().tolist() == [[2.5, 0], [0, 1]]
 

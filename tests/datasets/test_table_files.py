@@ -598,7 +598,7 @@ def test_an_empty_list_among_objects_is_no_name(tmp_path):
 @pytest.mark.parametrize(
     ("cells", "what"),
     [
-        (["0110", "1000", "0001"], "0 and 1 alone"),
+        (["0110", "1000", "0001"], "only 0 and 1"),
         (["tag(a, b", "c)", "d"], "brackets that are not closed"),
         (["Diabetes (type 1, 2)", "Gout", "Flu"], "brackets that are not closed"),
     ],

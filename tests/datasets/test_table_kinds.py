@@ -380,7 +380,7 @@ def test_names_of_a_feature_that_look_the_same_are_one():
 )
 def test_codes_that_recur_are_told_by_the_name_of_their_column(name):
     frame = {name: [3, 7, 9, 3, 7, 9], "x": [0, 1] * 3, "y": [0, 1, 1] * 2}
-    with pytest.warns(UserWarning, match=f"{name!r} has codes by its name, and is read as quan"):
+    with pytest.warns(UserWarning, match=f"{name!r} has codes, judging by its name, but is"):
         table_of(pd.DataFrame(frame), TableColumns(labels="x,y"))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -416,7 +416,7 @@ def test_one_of_several_names_in_a_cell_is_shown():
     assert "several names" not in read(cells * 12)[1]
 
 
-@pytest.mark.filterwarnings("ignore:the column 'type' has codes by its name")
+@pytest.mark.filterwarnings("ignore:the column 'type' has codes, judging by its name")
 @pytest.mark.parametrize("name", ["n", "type", "date"])
 def test_numbers_without_bound_are_named_by_their_row(name):
     frame = pd.DataFrame({name: ["1", "inf", "3"] * 4, "x": [0, 1] * 6, "y": [0, 1, 1] * 4})

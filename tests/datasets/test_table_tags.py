@@ -257,7 +257,7 @@ def test_separators_of_other_tables(tmp_path, written):
     ],
 )
 def test_names_that_differ_by_what_is_in_front_are_told(cells, pair):
-    with pytest.warns(UserWarning, match=f"differ only by .* what is in front,.* {pair}"):
+    with pytest.warns(UserWarning, match=f"differ only by .* a prefix,.* {pair}"):
         indicator_of_tags(pd.Series(cells, name="t"), "|")
 
 
@@ -329,7 +329,7 @@ def test_quotes_around_the_text_of_a_list_are_left_out(tmp_path, mark):
 @pytest.mark.parametrize("separator", [",", ", ", ";", "|"])
 def test_cells_in_quotes_as_a_whole_are_told(separator):
     cells = [f'"a{separator}b"', '"b"', "c", f'"a{separator}c"', "b"]
-    with pytest.warns(UserWarning, match="has cells in quotes as a whole, such as") as told:
+    with pytest.warns(UserWarning, match="has cells that are quoted whole, such as") as told:
         tags = indicator_of_tags(pd.Series(cells, name="t"), separator.strip() or None)
     assert len(told) == 1
     assert f"a{separator}b".strip('"') in {name.strip('"') for name in tags.names}
@@ -467,7 +467,7 @@ def test_tags_of_several_words_that_are_tags_are_told(tmp_path):
     tags = ["__label__a", "__label__a __label__b", "__label__b"] * 3
     frame = pd.DataFrame({"x": np.arange(9) ** 2 % 7, "tags": tags})
     frame.to_csv(tmp_path / "t.csv", index=False)
-    told = pytest.warns(UserWarning, match="a mark in front, a part of the name")
+    told = pytest.warns(UserWarning, match="a mark in front, which is read as part")
     with told, pytest.warns(UserWarning, match="is ' ' a separator as well"):
         load_table(tmp_path / "t.csv", tags_column="tags")
     frame["tags"] = ["New York", "York", "Rome"] * 3
@@ -493,7 +493,7 @@ def test_an_argument_that_is_none_is_told_with_the_nearest(tmp_path):
         (["red, blue and green", "blue", "green, red"], r"'blue and green'.*'blue', 'green' are"),
         (
             ["\u2600\u2601", "\u2601", "\u2600", "\u2601\u2600"],
-            "read as one tag, .* are they side by side",
+            "read as one tag, .* is a separator missing",
         ),
         (["red, blue; green", "red", "green, red"], r"'blue; green'.*'green' is a tag too: is ';'"),
         (["1.0,2", "1", "2"], r"differ only by .* zeros.*'1' and '1\.0'"),
@@ -509,22 +509,25 @@ def test_tags_that_are_likely_two_or_the_same_are_told(cells, told):
 def test_tags_with_scores_are_told(form):
     scored = [form.format(name, score) for name in ("red", "blue") for score in (0.25, 0.5)]
     cells = [f"{one};{other}" for one in scored for other in scored]
-    with pytest.warns(UserWarning, match="a number after each, a score say, such as"):
+    with pytest.warns(UserWarning, match="a number after each, perhaps a score, such as"):
         indicator_of_tags(pd.Series(cells, name="tags", dtype=object), ";")
 
 
 @pytest.mark.parametrize(
     ("cells", "told"),
     [
-        (["red|0.9", "blue|0.25", "red|.5"], "numbers from 0 to 1, scores say, such as"),
+        (["red|0.9", "blue|0.25", "red|.5"], "numbers from 0 to 1, perhaps scores, such as"),
         *(
-            (["red|sea", word, "sea"], "a word for nothing")
+            (["red|sea", word, "sea"], "a word for no label")
             for word in ("None", "N/A", "-", "nan", "\\N", "(none)", "(no genres listed)")
         ),
-        (["red (https://a.b/c)|sea (http://d)", "sea (http://d)"], "addresses, a part of the name"),
+        (
+            ["red (https://a.b/c)|sea (http://d)", "sea (http://d)"],
+            "web addresses, which are read as part",
+        ),
         (["“red”|“sea”", "“sea”", "“sea”|“blue”"], "quotes, which are read literally"),
-        (["#red|#sea", "#sea", "#sea|#blue"], "a mark in front, a part of the name"),
-        (["• red|• sea", "• sea", "• sea|• blue"], "a mark in front, a part of the name"),
+        (["#red|#sea", "#sea", "#sea|#blue"], "a mark in front, which is read as part"),
+        (["• red|• sea", "• sea", "• sea|• blue"], "a mark in front, which is read as part"),
     ],
 )
 def test_names_that_are_likely_none_are_told_and_kept(cells, told):
@@ -536,8 +539,8 @@ def test_names_that_are_likely_none_are_told_and_kept(cells, told):
 @pytest.mark.parametrize("form", [list, json.dumps])
 def test_names_in_lists_that_are_likely_none_are_told_and_kept(form):
     for rows, told in (
-        ([["None"], ["red", "sea"], ["red"]], "a word for nothing"),
-        ([["red:0.9", "sea:0.2"], ["red:0.1", "sea:0.7"]], "a number after each, a score say"),
+        ([["None"], ["red", "sea"], ["red"]], "a word for no label"),
+        ([["red:0.9", "sea:0.2"], ["red:0.1", "sea:0.7"]], "a number after each, perhaps a score"),
     ):
         with case(told), pytest.warns(UserWarning, match=told):
             tags = indicator_of_tags(pd.Series(map(form, rows), name="tags", dtype=object), None)
@@ -555,14 +558,16 @@ def test_names_that_stand_side_by_side_alone_are_told(mark):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             indicator_of_tags(pd.Series(cells * 2, name="tags", dtype=object), mark.strip())
-        told = f"'Email' and 'phone' side by side alone; if {both!r} is one name"
+        told = f"'Email' and 'phone' only next to each other; if {both!r} is one name"
         assert [told in str(one.message) for one in caught] == [True] * n_told
 
 
 def test_names_whose_first_part_stands_in_a_cell_twice_are_told():
     choices = ["Yes, always", "Yes, at times", "No"]
     cells = pd.Series([", ".join(s) for n in (1, 2, 3) for s in combinations(choices, n)], name="t")
-    with pytest.warns(UserWarning, match="'Yes' and 'always' side by side alone; if 'Yes, always'"):
+    with pytest.warns(
+        UserWarning, match="'Yes' and 'always' only next to each other; if 'Yes, always'"
+    ):
         indicator_of_tags(cells, ",")
     with warnings.catch_warnings():
         warnings.simplefilter("error")

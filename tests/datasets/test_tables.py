@@ -334,7 +334,7 @@ def test_a_column_that_numbers_the_rows_is_told():
     n = 12
     Y = {"a": np.arange(n) % 2, "b": np.arange(n) % 3 % 2}
     frame = pd.DataFrame({"row": np.arange(4, n + 4), "x": np.arange(n) ** 2, **Y})
-    told = r"'row' has another number in each row .*\(--drop row\)"
+    told = r"'row' has a different number in each row, .*\(--drop row\)"
     with pytest.warns(UserWarning, match=told) as warned:
         MultilabelData.from_frame(frame, labels="a,b")
     assert len(warned) == 1
@@ -352,7 +352,7 @@ def test_a_column_that_numbers_the_rows_is_told():
 def test_a_column_that_is_called_a_key_is_told():
     for name, numbers in (("user_id", [7, 3, 9]), ("ISBN", [978, 979, 980])):
         frame = pd.DataFrame({name: numbers, "x": [1, 0, 1], "y": [0, 1, 1]})
-        with pytest.warns(UserWarning, match=f"{name}' has another number in each row"):
+        with pytest.warns(UserWarning, match=f"{name}' has a different number in each row"):
             MultilabelData.from_frame(frame, labels="x,y")
         with warnings.catch_warnings():
             warnings.simplefilter("error")

@@ -15,7 +15,7 @@ def test_rows_of_an_indicator_in_a_cell_are_refused(separator, one):
     cells = [separator.join(row) for row in ((one, zero, zero), (zero, one, one), (one, one, zero))]
     with pytest.raises(ValueError, match=r"lists .* for all labels in each row, which is an in"):
         indicator_of_tags(pd.Series(cells, name="t"), separator.strip() or " ")
-    with pytest.warns(UserWarning, match="each is one tag|names with 0 and 1 alone") as told:
+    with pytest.warns(UserWarning, match="each is one tag|names with only 0 and 1") as told:
         indicator_of_tags(pd.Series(["1 0 1", "0 0 1"], name="t"), ",")
     assert len(told) == 2
     # Names 0 and 1 of a few of which a row has some.

@@ -82,15 +82,18 @@ def test_lists_of_marks_in_any_words_are_refused(rows: list[str]) -> None:
 @pytest.mark.parametrize(
     ("rows", "told"),
     [
-        ([["a", "b"], ["none"], ["a"]], "a word for nothing"),
+        ([["a", "b"], ["none"], ["a"]], "a word for no label"),
         ([["a:0.9", "b:0.1"], ["a:0.2"]], "a number after each"),
-        ([["a x3", "b x1"], ["a x2"]], "numbers or brackets beside"),
+        ([["a x3", "b x1"], ["a x2"]], "beside numbers or brackets"),
         ([["__label__a", "__label__b"], ["__label__a"]], "a mark in front"),
-        ([["a&amp;b", "c"], ["c"]], "character references of HTML"),
-        ([["a", "not b"], ["not a", "b"]], "others with a mark"),
+        ([["a&amp;b", "c"], ["c"]], "HTML character references"),
+        ([["a", "not b"], ["not a", "b"]], "other names with a mark"),
         ([["a,b"], ["a"], ["b"]], "is ',' a separator as well"),
-        ([list("red,sea"), list("sea")], "a word for nothing"),
-        ([*[["a", "b"], ["b", "c"], ["a"], ["keine"]] * 9], "'keine', beside no other name"),
+        ([list("red,sea"), list("sea")], "a word for no label"),
+        (
+            [*[["a", "b"], ["b", "c"], ["a"], ["keine"]] * 9],
+            "'keine', never together with another name",
+        ),
     ],
 )
 def test_names_in_lists_that_are_more_than_names_are_told(rows: Any, told: str) -> None:

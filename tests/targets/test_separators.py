@@ -72,7 +72,7 @@ def test_a_word_between_tags_separates_them_rather_than_the_blanks(word):
 
 def test_a_mark_separates_tags_of_several_words_rather_than_the_blanks():
     cells = ["aa; not bb", "not aa; bb", "not aa; not bb", "aa; bb"]
-    with pytest.warns(UserWarning, match="';' is used as|differ only by|others with a mark"):
+    with pytest.warns(UserWarning, match="';' is used as|differ only by|other names with a mark"):
         tags = indicator_of_tags(pd.Series(cells * 3, name="tags"), None)
     assert tags.names == ["aa", "bb", "not aa", "not bb"]
 
@@ -80,7 +80,7 @@ def test_a_mark_separates_tags_of_several_words_rather_than_the_blanks():
 @pytest.mark.parametrize("both", ["\U0001f600\U0001f602", "\u2764\ufe0f\U0001f602"])
 def test_emojis_side_by_side_are_told(both):
     cells = ["\U0001f600", "\U0001f602", "\u2764\ufe0f", both]
-    with pytest.warns(UserWarning, match="read as one tag, .* are they side by side"):
+    with pytest.warns(UserWarning, match="read as one tag, .* is a separator missing"):
         indicator_of_tags(pd.Series(cells, name="t"), None)
 
 

@@ -11,51 +11,51 @@ from multimargin.datasets.table_tags import indicator_of_tags
 @pytest.mark.parametrize(
     ("cells", "told"),
     [
-        (["R&amp;D,b", "b,c"], "character references of HTML"),
-        (["R&amp;D;b", "b;c"], "character references of HTML"),
-        (["caf&#233;,b", "b,c"], "character references of HTML"),
-        (["a<br>b,c", "c,d"], "elements of HTML"),
-        (["a:0.9,b:0.1", "a:0.2,b:1"], "a number after each, a score say"),
-        (["a=1,b=0", "a=0,b=1"], "a number after each, a score say"),
-        (["a:12,b:3", "a:2,b:140"], "a number after each, a score say"),
+        (["R&amp;D,b", "b,c"], "HTML character references"),
+        (["R&amp;D;b", "b;c"], "HTML character references"),
+        (["caf&#233;,b", "b,c"], "HTML character references"),
+        (["a<br>b,c", "c,d"], "HTML elements"),
+        (["a:0.9,b:0.1", "a:0.2,b:1"], "a number after each, perhaps a score"),
+        (["a=1,b=0", "a=0,b=1"], "a number after each, perhaps a score"),
+        (["a:12,b:3", "a:2,b:140"], "a number after each, perhaps a score"),
         (["'red, dark','b'", "'b'"], "quotes, which are read literally"),
         (['"red","b"', '"b"'], "quotes, which are read literally"),
-        (["+red,-b", "+b", "-c"], "a mark in front, a part of the name"),
-        (["__label__red,__label__b", "__label__b"], "a mark in front, a part of the name"),
+        (["+red,-b", "+b", "-c"], "a mark in front, which is read as part"),
+        (["__label__red,__label__b", "__label__b"], "a mark in front, which is read as part"),
         (["a: true,b: false", "a: false,b: true"], "yes or no after each"),
         (["a:yes,b:no", "b:yes"], "yes or no after each"),
-        (["a%2Cb,rock%20roll", "c"], "characters that are encoded as in addresses"),
-        (["caf%C3%A9,b", "b"], "characters that are encoded as in addresses"),
-        (["a\u00a0b,c", "c"], "blanks of another kind, or several, within"),
-        (["a  b,c", "c"], "blanks of another kind, or several, within"),
-        (["a\x1db,c", "c"], "blanks of another kind, or several, within"),
-        (["a\u2028b,c", "c"], "blanks of another kind, or several, within"),
+        (["a%2Cb,rock%20roll", "c"], "percent-encoded characters"),
+        (["caf%C3%A9,b", "b"], "percent-encoded characters"),
+        (["a\u00a0b,c", "c"], "unusual or repeated blanks inside"),
+        (["a  b,c", "c"], "unusual or repeated blanks inside"),
+        (["a\x1db,c", "c"], "unusual or repeated blanks inside"),
+        (["a\u2028b,c", "c"], "unusual or repeated blanks inside"),
         (["caf\u00c3\u00a9,b", "b"], "characters of another encoding"),
         (["it\u00e2\u20ac\u2122s,b", "b"], "characters of another encoding"),
         (["caf\ufffd,b", "b"], "characters of another encoding"),
-        (["a,b,etc.", "b"], "a word for more names"),
-        (["a,b,...", "b"], "a word for more names"),
-        (["a,b", "All of the above", "b"], "a word for more names"),
-        (["a,b,+2 more", "b"], "a word for more names"),
+        (["a,b,etc.", "b"], "a word for further names"),
+        (["a,b,...", "b"], "a word for further names"),
+        (["a,b", "All of the above", "b"], "a word for further names"),
+        (["a,b,+2 more", "b"], "a word for further names"),
         (["c\u0430t", "cat,b"], "letters of two alphabets"),
-        (["red", "[]", "b"], "a word for nothing"),
-        (["red", "[None]", "b"], "a word for nothing"),
-        (["red", "N.A.", "b"], "a word for nothing"),
-        (["red", "<none>", "b"], "a word for nothing"),
-        (["red", "(blank)", "b"], "a word for nothing"),
+        (["red", "[]", "b"], "a word for no label"),
+        (["red", "[None]", "b"], "a word for no label"),
+        (["red", "N.A.", "b"], "a word for no label"),
+        (["red", "<none>", "b"], "a word for no label"),
+        (["red", "(blank)", "b"], "a word for no label"),
         (["a+,b-", "a-,b+"], "yes or no after each"),
-        (["0b101", "0b1"], "numbers of base 2 or 16"),
-        (["0x5", "0x1"], "numbers of base 2 or 16"),
-        (["101b", "001b"], "0 and 1 alone"),
-        (["YNY", "NNY", "YYN"], "0 and 1 alone, or T and F"),
-        (["+--", "-++", "+-+"], "0 and 1 alone, or T and F"),
-        (["red x2,b x3", "red x5"], "numbers or brackets beside"),
-        (["red/2,b/3", "red/5"], "numbers or brackets beside"),
-        (["0.9 red,0.2 b", "0.7 red"], "numbers or brackets beside"),
-        (["red (90%),b (20%)", "red (70%)"], "numbers or brackets beside"),
-        (["red (T);b (F)", "red (F);b (T)"], "numbers or brackets beside"),
-        (["red[0:3];b[1:4]", "red[2:7]"], "numbers or brackets beside"),
-        (["red (2024-01-02);b (2024-01-03)", "red (2024-02-04)"], "numbers or brackets beside"),
+        (["0b101", "0b1"], "binary or hexadecimal numbers"),
+        (["0x5", "0x1"], "binary or hexadecimal numbers"),
+        (["101b", "001b"], "only 0 and 1"),
+        (["YNY", "NNY", "YYN"], "only 0 and 1, or T and F"),
+        (["+--", "-++", "+-+"], "only 0 and 1, or T and F"),
+        (["red x2,b x3", "red x5"], "beside numbers or brackets"),
+        (["red/2,b/3", "red/5"], "beside numbers or brackets"),
+        (["0.9 red,0.2 b", "0.7 red"], "beside numbers or brackets"),
+        (["red (90%),b (20%)", "red (70%)"], "beside numbers or brackets"),
+        (["red (T);b (F)", "red (F);b (T)"], "beside numbers or brackets"),
+        (["red[0:3];b[1:4]", "red[2:7]"], "beside numbers or brackets"),
+        (["red (2024-01-02);b (2024-01-03)", "red (2024-02-04)"], "beside numbers or brackets"),
         (["red;b", "not red;b", "red;not b"], "not red"),
         (["red;b", "red?;b", "red;b?"], "b\\?"),
         (["red;b", "red=0;b", "red;b=0"], "red=0"),
@@ -73,7 +73,7 @@ def test_names_that_are_more_than_names_are_told(cells, told):
 )
 def test_a_name_that_says_no_and_stands_alone_is_told(name):
     cells = pd.Series(["a,b", name, "b", name], name="t")
-    with pytest.warns(UserWarning, match=f"has '{name}', beside no other name; if that says"):
+    with pytest.warns(UserWarning, match=f"has '{name}', never together with another name; if"):
         assert name in indicator_of_tags(cells, ",").names
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -85,7 +85,7 @@ def test_a_name_that_says_no_and_stands_alone_is_told(name):
 @pytest.mark.parametrize("name", ["keine", "\u65e0", "other", "0"])
 def test_one_name_that_is_alone_in_standing_alone_is_told(name):
     cells = ["a,b", "b,c", "a,b,c", "a", name] * 8
-    with pytest.warns(UserWarning, match=f"has '{name}', beside no other name; if that says"):
+    with pytest.warns(UserWarning, match=f"has '{name}', never together with another name; if"):
         assert name in indicator_of_tags(pd.Series(cells, name="t"), ",").names
     with warnings.catch_warnings():
         warnings.simplefilter("error")

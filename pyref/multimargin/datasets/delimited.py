@@ -207,7 +207,7 @@ def _dialect(lines: Sequence[str], delimiter: str, skipped: int) -> _Dialect:
     row_names = longer and (in_quotes or not any(f"{delimiter} " in line for line in lines))
     if row_names and not in_quotes and delimiter in ",;":
         warn(
-            f"rows have a cell more than the line of names, {listed(names)}: the first cells, such "
+            f"rows have one cell more than the names, {listed(names)}: the first cells, such "
             f"as {quoted(rows[0][0])}, are read as names of the rows, as R writes them; if they "
             "belong to the first column, put cells with the delimiter in quotes"
         )

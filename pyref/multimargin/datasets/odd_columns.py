@@ -88,9 +88,9 @@ def _warn_of_rare_words(cells: Cells) -> None:
     recurring = sum(count for count in counts.values() if count > 1)
     if len(rows) >= _ROWS_TO_JUDGE and 10 * recurring < counts.total():
         warn(
-            f"hardly any word of the column {cells.name!r} occurs in two rows, so that little is "
-            "learned from it; analyzer='char' (--analyzer char) takes runs of characters, for "
-            f"text without blanks, say, and {option('--drop', [cells.name])} leaves it out"
+            f"hardly any word of the column {cells.name!r} occurs in two rows, so little can be "
+            "learned from it; analyzer='char' (--analyzer char) learns from runs of characters, "
+            f"as in text without blanks, and {option('--drop', [cells.name])} leaves it out"
         )
 
 
@@ -99,12 +99,12 @@ def _warn_of_keys(cells: Cells, numbers: NDArray[np.float64]) -> None:
     is_code = _CODE.fullmatch(plain_words(cells.name))
     if (is_code and len(cells.values) == len(cells.texts) > 1) or are_row_numbers(numbers):
         warn(
-            f"the column {cells.name!r} has another number in each row and is used as a feature; "
-            f"drop it if it is none ({option('--drop', [cells.name])})"
+            f"the column {cells.name!r} has a different number in each row, used as a feature; "
+            f"if it only numbers the rows, drop it ({option('--drop', [cells.name])})"
         )
     elif is_code and len(cells.texts) > 2 and not np.any(np.floor(numbers) < numbers):
         warn(
-            f"the column {cells.name!r} has codes by its name, and is read as quantities; "
+            f"the column {cells.name!r} has codes, judging by its name, but is read as quantities; "
             f"{option('--nominal', [cells.name])} reads names, {option('--drop', [cells.name])} "
             "leaves it out"
         )

@@ -209,7 +209,7 @@ class Lines:
                 line = line if line.strip() else b"0:0\n"
             yield line
         if has_groups:
-            warn("qid, which says that rows belong together, is left out; fit takes such as groups")
+            warn("qid, which marks rows that belong together, is left out; fit takes it as groups")
 
 
 def _joined(line: bytes) -> bytes:

@@ -147,7 +147,7 @@ def _one_column(columns: Any) -> Any:
     if codes := sorted(_NONE.intersection(*others) - first):
         warn(
             f"tags_column: the columns {listed([*filled])} have {listed(codes)} in all but the "
-            "first, which is read as a name; if it says that there is no other, leave it empty"
+            "first, which is read as a name; if it means that there is no other, leave it empty"
         )
     return type(columns.iloc[:, 0])(lists_of_rows(columns), name=",".join(columns.columns))
 
@@ -313,8 +313,8 @@ def _warn_of_parts_of_names(
         # All texts are looked at: for few names alone.
         if sum(together in text for text in texts) == cells[second]:
             column.tell(
-                f"has {first!r} and {second!r} side by side alone; if {together!r} is one name, "
-                "another separator is needed"
+                f"has {first!r} and {second!r} only next to each other; if {together!r} is one "
+                "name, another separator is needed"
             )
             return
 

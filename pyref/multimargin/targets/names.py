@@ -81,6 +81,6 @@ def warn_of_lookalikes(names: Iterable[str], what: str) -> None:
     if found:
         more = f", and {len(found) - _SHOWN} others" if len(found) > _SHOWN else ""
         warn(
-            f"{what} names that differ only by capital letters, blanks, marks, zeros or what is in "
-            f"front, each read as a name of its own: {'; '.join(found[:_SHOWN])}{more}"
+            f"{what} names that differ only by capital letters, blanks, marks, zeros or a prefix, "
+            f"each read as a name of its own: {'; '.join(found[:_SHOWN])}{more}"
         )

@@ -253,7 +253,7 @@ def warn_of_second_separator(
         by_chance = not other and (is_one or any(map(str.isdecimal, known)))
         if some and not by_chance:
             tags = sorted(found[some[0]] & known)
-            asked = f"is {other!r} a separator as well?" if other else "are they side by side?"
+            asked = f"is {other!r} a separator as well?" if other else "is a separator missing?"
             tell(
                 f"has {quoted(some[0])}, which is read as one tag, though {listed(tags)} "
                 f"{'are tags' if tags[1:] else 'is a tag'} too: {asked}"
@@ -280,8 +280,8 @@ def warn_of_lists_in_texts(classes: Sequence[Any], n: int) -> None:
         warn_of_second_separator(few, None, tell_of_y, is_used=True)
         return
     warn(
-        f"y is one text per row, {len(classes)} different ones in {n} rows, such as "
-        f"{quoted(example)}, and each is read as a class; for lists of labels pass lists: "
+        f"y has one text per row, {len(classes)} different ones in {n} rows, such as "
+        f"{quoted(example)}, and each is read as a class; if they list labels, pass lists: "
         f"{advice} of a column."
     )
 

@@ -15,34 +15,38 @@ BITS = r"^(?:[01](?:\W*[01])+b?|[TF]{3,}|[YN]{3,}|[+-]{3,}|[xX_.]{3,})$"
 """Entries of an indicator that are not divided."""
 # Patterns that names hardly contain.
 _STRANGE = {
-    "character references of HTML": r"&(?:[a-z]{2,8}|#[0-9]+)(?:;|$)",
+    "HTML character references": r"&(?:[a-z]{2,8}|#[0-9]+)(?:;|$)",
     "characters of another encoding": "\ufffd|[ÂÃ][\u0080-\u00bf]|â€",
     "letters of two alphabets": r"[a-zA-Z][\u0400-\u04ff]|[\u0400-\u04ff][a-zA-Z]",
     "quotation marks after backslashes, which are read literally": r'\\"',
-    "elements of HTML": r"<br ?/?>|</",
-    "characters that are encoded as in addresses": r"%(?:2[0-9A-F]|3[A-F]|[C-E][0-9A-F]%)",
+    "HTML elements": r"<br ?/?>|</",
+    "percent-encoded characters": r"%(?:2[0-9A-F]|3[A-F]|[C-E][0-9A-F]%)",
     "brackets that are not closed": (r"^[^[]*\]|\[[^]]*$|^[^(]*\)|\([^)]*$|^[^{]*\}|\{[^}]*$"),
-    "blanks of another kind, or several, within": (
+    "unusual or repeated blanks inside": (
         r"\S(?:[\t\n\v\f\x1c-\x1f\x85\xa0\u2000-\u200a\u2028\u2029\u3000]|  )\s*\S"
     ),
-    "numbers from 0 to 1, scores say": r"^0?\.[0-9]+$",
-    "a word for nothing, which is read as a name": (
+    "numbers from 0 to 1, perhaps scores": r"^0?\.[0-9]+$",
+    "a word for no label, which is read as a name": (
         r"(?i)^(?!\.{2,}$|[][(){}]$)[][(){}<>'\"#?.,;|-]*(?:n/?a|n[/.][adv]|k\.a|nan|nil|none|null|undefined|\\n"
         r"|(?<=[(<[])(?:no \w+(?: \w+)?|empty|missing|blank|leer|vide))?[][(){}<>'\"?.-]*$"
     ),
-    "a word for more names, which is read as a name": (
+    "a word for further names, which is read as a name": (
         r"(?i)^(?:etc\.?|\.{2,}|…|(?:\+ ?|and )[0-9]+ (?:more|others?)|all of (?:the above|these))$"
     ),
 }
 # Patterns that are strange if all names have them.
 _STRANGE_IF_ALL = {
-    "a number after each, a score say": r"\S\s*[:=|^(]\s*(\d*\.\d+|\d{1,3})\)?$|\s[\d.]+\s?%\)?$",
+    "a number after each, perhaps a score": (
+        r"\S\s*[:=|^(]\s*(\d*\.\d+|\d{1,3})\)?$|\s[\d.]+\s?%\)?$"
+    ),
     "yes or no after each": r"(?i)\S\s*[:=]\s*(?:true|false|yes|no|[+-])$|\w[+-]$",
     "quotes, which are read literally": r"^['\"`‘“„«]|['\"`’”»]$",
-    "0 and 1 alone, or T and F, as the rows of an indicator have": BITS,
-    "numbers of base 2 or 16, sums of labels say": r"^0[bx][0-9a-fA-F]+$",
-    "addresses, a part of the name": r"https?://",
-    "a mark in front, a part of the name": r"^(?:[•‣◦▪·*–-]\s|[#@]|[+-](?=\w)|__label__)",
+    "only 0 and 1, or T and F, like rows of an indicator": BITS,
+    "binary or hexadecimal numbers, perhaps sums of labels": r"^0[bx][0-9a-fA-F]+$",
+    "web addresses, which are read as part of the name": r"https?://",
+    "a mark in front, which is read as part of the name": (
+        r"^(?:[•‣◦▪·*–-]\s|[#@]|[+-](?=\w)|__label__)"
+    ),
 }
 _IN_QUOTES, _LIST_IN_QUOTES = re.compile('"[^"]*"'), re.compile(r'"[^"]*[,;|\n][^"]*"')
 # Words that say no, how names with them begin, and what says that before or after a name, or doubt.
@@ -65,11 +69,14 @@ def warn_of_strange_names(found: Listing, tell: Callable[[str], None]) -> None:
             tell(f"has names with {what}, such as {one!r}")
             told = True
     if not told and _are_beside(names):
-        tell(f"has names with numbers or brackets beside, scores say, such as {names[0]!r}")
+        tell(f"has names beside numbers or brackets, perhaps scores, such as {names[0]!r}")
     bare = {name: _DOUBT.sub("", name) for name in names}
     twins = [name for name, of in bare.items() if of != name and of in bare]
     if len(twins) > 1 and 3 * len(twins) >= len(names):
-        tell(f"has names that are others with a mark, of no or of doubt say, {listed(twins)}")
+        tell(
+            "has names that are other names with a mark, perhaps for no or for doubt, "
+            f"{listed(twins)}"
+        )
     _warn_of_no_label(found, tell)
 
 
@@ -111,8 +118,8 @@ def _warn_of_no_label(found: Listing, tell: Callable[[str], None]) -> None:
     names = [found.names[k] for k in apart if is_one or _NO.match(found.names[k])]
     if names:
         tell(
-            f"has {listed(names)}, beside no other name; if that says that no label applies, leave "
-            "such cells empty"
+            f"has {listed(names)}, never together with another name; if that means that no label "
+            "applies, leave such cells empty"
         )
 
 
@@ -122,6 +129,6 @@ def warn_of_cells_in_quotes(texts: Sequence[str], tell: Callable[[str], None]) -
     found = next(filter(_LIST_IN_QUOTES.fullmatch, in_quotes), None)
     if found is not None and all(map(_IN_QUOTES.fullmatch, in_quotes)):
         tell(
-            f"has cells in quotes as a whole, such as {quoted(found)}, each read as one name; "
+            f"has cells that are quoted whole, such as {quoted(found)}, each read as one name; "
             "remove the quotes if it lists several"
         )
