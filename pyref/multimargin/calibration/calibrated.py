@@ -280,8 +280,8 @@ def _weighed(
     if seen:
         warn(
             f"cv holds out too few rows: for {seen} of {len(odds)} no calibration can be learned "
-            "from the others alone, so the threshold is chosen from odds that have seen their "
-            "labels. Expected more held-out rows."
+            "from other rows alone, so the threshold is chosen from odds that were learned with "
+            "the labels of these rows. Expected more held-out rows."
         )
     if not lift:
         return first, odds

@@ -67,7 +67,7 @@ class OwnedTasks:
             raise ClusterLostError(
                 "The scheduler of the cluster is gone, or the connection to it; expected one that "
                 "lasts as long as the fit. Connect to a cluster and fit again, with "
-                "warm_start=True to go on from what was reached."
+                "warm_start=True to continue from the best model so far."
             ) from cause
 
     def run_on_workers(self, function: Callable[..., object], *arguments: Any) -> None:

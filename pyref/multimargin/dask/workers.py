@@ -21,8 +21,8 @@ def workers_of(owned: OwnedTasks, patience: float) -> dict[str, int]:
         if time.monotonic() - start > patience:
             raise ClusterLostError(
                 f"No worker of the cluster has been left for {patience:g} seconds; expected at "
-                "least one. Start workers and fit again, with warm_start=True to go on from what "
-                "was reached."
+                "least one. Start workers and fit again, with warm_start=True to continue from the "
+                "best model so far."
             )
         time.sleep(0.1)
 

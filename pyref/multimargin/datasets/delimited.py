@@ -96,9 +96,9 @@ def read_delimited(
         row_names, *cells = cells
         if len(set(row_names.tolist())) < len(row_names):
             raise ValueError(
-                f"path: {path}: rows of different lengths: each has a cell more than the "
+                f"path: {path}: rows of different lengths: each has one cell more than the "
                 f"{len(names)} columns of the first line, and the first cells are not names of "
-                f"rows; is the separator {dialect.delimiter!r}, are texts with it in quotes?"
+                f"rows; is {dialect.delimiter!r} the separator, and is text with it in quotes?"
             )
     return names, cells
 

@@ -101,7 +101,7 @@ class TableEncoder(ColumnTransformer):  # type: ignore[misc]
                 if 2 * new > np.count_nonzero(filled):
                     warn(
                         f"the column {column!r} has no word of the fitted rows in {new} of "
-                        f"{len(X)} rows, of which the model knows nothing then"
+                        f"{len(X)} rows; the model knows nothing about the text there"
                     )
 
     def _warn_of_far_numbers(self, numbers: Frame) -> None:

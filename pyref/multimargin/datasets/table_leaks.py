@@ -60,7 +60,7 @@ def warn_of_repeated_rows(X: Any, Y: NDArray[Any]) -> None:
     n_alike = int(np.count_nonzero(X.assign(**{"": row_hashes(Y)}).duplicated()))
     if _MANY_REPEATED * n_again >= len(X) and _MANY_REPEATED * n_alike <= n_again:
         warn(
-            f"each row has one tag, and {n_again} of {len(X)} have the features of rows before; if "
+            f"each row has one tag, and {n_again} of {len(X)} repeat features of earlier rows; if "
             "the table has a row for each tag, one_tag_a_row (--one-tag-a-row) names the column "
             "whose value such rows share"
         )
