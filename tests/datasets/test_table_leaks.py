@@ -94,7 +94,7 @@ def test_rows_of_one_tag_that_repeat_others_are_told():
     tags = [NAMES[k % 3] for k in range(40)]
     frame = pd.DataFrame({"text": texts, "tags": tags})
     roles = TableColumns(tags_column="tags", text="text")
-    with pytest.warns(UserWarning, match="each row has one tag, and 20 of 40 have the features of"):
+    with pytest.warns(UserWarning, match="each row has one tag, and 20 of 40 repeat features of"):
         table_of(frame, roles, as_text=True)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
