@@ -40,7 +40,7 @@ def main() -> None:
         sides["bibtex, test with training rows"] = (X_test, X)
     rows = []
     for name, (X, Y) in sides.items():
-        for kernel in ("linear", "rbf", "poly", "sigmoid"):
+        for kernel in ("linear", "rbf", "laplacian", "poly", "sigmoid"):
             ours = partial(Kernel(kernel, **PARAMETERS).matrix, X, Y)
             peer = partial(pairwise_kernels, X, Y, metric=kernel, filter_params=True, **PARAMETERS)
             mine, theirs = in_turn(ours, peer)

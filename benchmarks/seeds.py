@@ -1,17 +1,20 @@
-"""What the seed of `LabelRankerCV` decides on small dense data, and what trees and boosting gain.
+"""What the seed of `LabelRankerCV` decides on small dense data, and what its parts gain.
 
-    python benchmarks/seeds.py [trees] [boosting] [--sets emotions ...] [--seeds 5]
+    python benchmarks/seeds.py [trees] [boosting] [kernels] [--sets emotions ...] [--seeds 5]
 
 trees: a stack with 100, 200 and 400 extra trees, by the seeds, on the official test part: means and
-standard deviations over the seeds. boosting: the default, and the same with a forest in place of
-its boosted trees, a random split of the official sizes for each seed: means, and in how many splits
-boosting is better. Features are scaled to [0, 1]; of the tags of Debian they are vectors by
-`StaticEmbedding`. Seconds are those of this process's processor, for one fit.
+standard deviations over the seeds. The others compare the default with what it would be without a
+part, a random split of the official sizes for each seed: means, and in how many splits the default
+is better. boosting: a forest in place of boosted trees; kernels: "rbf" alone.
+
+Features are scaled to [0, 1]; of the tags of Debian they are vectors by `StaticEmbedding`. Seconds
+are those of this process's processor, for one fit.
 """
 
 import argparse
 import time
 import warnings
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -49,11 +52,11 @@ def stack_of(X: Any, n_labels: int, seed: int, trees: int) -> list[Any]:
     return [("forest", forest), "neighbours", "lift"]
 
 
-def measured(stack: Any, seed: int, data: tuple[Any, Any, Any, Any]) -> list[float]:
+def measured(seed: int, data: tuple[Any, Any, Any, Any], **options: Any) -> list[float]:
     """Return the measures of a fit on the test part, and its seconds."""
     X, X_test, y, y_test = data
     start = time.process_time()
-    model = LabelRankerCV(random_state=seed, stack=stack).fit(X, y)
+    model = LabelRankerCV(random_state=seed, **options).fit(X, y)
     seconds = time.process_time() - start
     scores, predicted = model.decision_function(X_test), model.predict(X_test)
     ranked = [ranking_loss(y_test, scores), ranking_average_precision(y_test, scores)]
@@ -68,7 +71,7 @@ def by_trees(names: list[str], n_seeds: int) -> None:
         for trees in (100, 200, 400):
             found = np.array(
                 [
-                    measured(stack_of(data[0], data[2].shape[1], seed, trees), seed, data)
+                    measured(seed, data, stack=stack_of(data[0], data[2].shape[1], seed, trees))
                     for seed in range(n_seeds)
                 ]
             )
@@ -78,8 +81,8 @@ def by_trees(names: list[str], n_seeds: int) -> None:
     print_table(f"{n_seeds} seeds", ["data", "trees", *MEASURES, "s"], rows)
 
 
-def with_boosting(names: list[str], n_seeds: int) -> None:
-    """Print the default with boosted trees, and with a forest in their place."""
+def beside(names: list[str], n_seeds: int, label: str, **options: Any) -> None:
+    """Print what some options give, and the default."""
     rows = []
     for name in names:
         X, X_test, y, y_test = parts(name)
@@ -89,29 +92,34 @@ def with_boosting(names: list[str], n_seeds: int) -> None:
             order = np.random.default_rng(seed).permutation(len(X))
             train, test = order[:n], order[n:]
             data = X[train], X[test], y[train], y[test]
-            found.append([measured(stack, seed, data) for stack in (FOREST, "auto")])
+            found.append([measured(seed, data, **options), measured(seed, data)])
         values = np.array(found)
         better = values[:, 1] > values[:, 0]
         better[:, 0] = values[:, 1, 0] < values[:, 0, 0]
-        for place, label in enumerate(("forest", "boosting")):
+        for place, own in enumerate((label, "default")):
             means = values[:, place].mean(axis=0)
             cells = [f"{mean:.4f}" for mean in means[:-1]]
             if place:
                 cells = [f"{c} ({b})" for c, b in zip(cells, better.sum(axis=0), strict=False)]
-            rows.append([name, label, *cells, f"{means[-1]:.1f}"])
-    print_table(f"{n_seeds} splits", ["data", "stack", *MEASURES, "s"], rows)
+            rows.append([name, own, *cells, f"{means[-1]:.1f}"])
+    print_table(f"{n_seeds} splits", ["data", "fit", *MEASURES, "s"], rows)
 
 
 def main() -> None:
-    """Print the tables that are asked for, both by default."""
+    """Print the tables that are asked for, all by default."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("tables", nargs="*", default=["trees", "boosting"])
+    parser.add_argument("tables", nargs="*", default=["trees", "boosting", "kernels"])
     parser.add_argument("--sets", nargs="*", default=[*SETS])
     parser.add_argument("--seeds", type=int, default=5)
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
+    tables = {
+        "trees": by_trees,
+        "boosting": partial(beside, label="forest", stack=FOREST),
+        "kernels": partial(beside, label="rbf", kernel="rbf"),
+    }
     for table in arguments.tables:
-        {"trees": by_trees, "boosting": with_boosting}[table](arguments.sets, arguments.seeds)
+        tables[table](arguments.sets, arguments.seeds)
 
 
 if __name__ == "__main__":

@@ -76,7 +76,7 @@ class Drawer:
 
     def kernel(self, *more: str) -> dict[str, Any]:
         return {
-            "kernel_name": self.pick("linear", "rbf", "poly", "sigmoid", *more),
+            "kernel_name": self.pick("linear", "rbf", "laplacian", "poly", "sigmoid", *more),
             "gamma": self.pick(1.0, 0.1, 10.0),
             "degree": self.pick(0, 1, 2, 3),
             "coef0": self.pick(0.0, 1.0, -1.0),

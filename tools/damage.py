@@ -36,6 +36,7 @@ class Damage(NamedTuple):
 
 
 LAPLACIAN = "rank-hlapsvm --set lam=1"
+OF_DIFFERENCES = "rank-svm --set kernel=laplacian"
 REFERENCE = [
     Damage("rank_svm", "pairs", "Y == 0", "Y != 1"),
     Damage("rank_svm", "upper_bounds", "/ np.bincount(i)[i]", "/ (1 + np.bincount(i)[i])"),
@@ -123,7 +124,8 @@ REFERENCE = [
     Damage("exact", "margin_rho", "4.0 * of_margin_1", "2.0 * of_margin_1"),
     Damage("exact", "relationship", "- largest / (2 * lam)", "- largest / lam"),
     Damage("feasible", "feasible", "np.clip(alpha, 0.0, c)", "alpha + c"),
-    Damage("estimators", "kernel", "-width(", "-2 * width(", "rank-svm"),
+    Damage("estimators", "kernel", '"sqeuclidean"', '"euclidean"', "rank-svm"),
+    Damage("estimators", "kernel", '"cityblock"', '"chebyshev"', OF_DIFFERENCES),
     Damage(
         "estimators",
         "weight_of_the_loss",

@@ -129,7 +129,9 @@ def test_blocks_of_neighbours_lead_to_the_same_optimum(kept):
 
 
 @pytest.mark.parametrize("bias", BIASES)
-@pytest.mark.parametrize(("kernel", "cache_rows"), [("rbf", 0), ("poly", 5), ("sigmoid", 39)])
+@pytest.mark.parametrize(
+    ("kernel", "cache_rows"), [("rbf", 0), ("laplacian", 17), ("poly", 5), ("sigmoid", 39)]
+)
 def test_kernel_in_blocks_makes_the_steps_of_the_stored_one(cache_rows, kernel, bias):
     X, Y = random_problem(31)
     common = {"kernel_name": kernel, "gamma": 0.1, "coef0": 0.5, "bias": bias, "max_epochs": 4}
@@ -148,6 +150,7 @@ THREADED = {
     "part of the rows kept": {"kernel_name": "poly", "gamma": 0.01, "cache_bytes": 8 * 700 * 150},
     "linear, chains": {"kernel_name": "linear", "chains": 3},
     "blocks, sparse": {"kernel_name": "rbf", "gamma": 0.01, "cache_bytes": 0, "sparse": True},
+    "blocks, distances": {"kernel_name": "laplacian", "gamma": 0.01, "cache_bytes": 0},
 }
 
 

@@ -111,6 +111,7 @@ PAIRWISE = [RankSVM, RankLSVM, RankCVM, MLODM, RankSVMz, RankHLapSVM]
 KERNELS = [
     {"kernel": "rbf"},
     {"kernel": "rbf", "gamma": "mean_distance"},
+    {"kernel": "laplacian", "gamma": "mean_distance"},
     {"kernel": "linear"},
     {"kernel": "poly"},
     # Not positive semidefinite: the nearest matrix that is depends on all rows of the kernel.
@@ -121,7 +122,7 @@ KERNELS = [
 
 @pytest.mark.parametrize(
     "kernel",
-    fast_only(KERNELS, [KERNELS[0], KERNELS[4]]),
+    fast_only(KERNELS, [KERNELS[0], KERNELS[2], KERNELS[5]]),
     ids=lambda options: str(options["kernel"])[:9],
 )
 @pytest.mark.parametrize("method", PAIRWISE, ids=lambda method: method.__name__)

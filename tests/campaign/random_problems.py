@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-KERNELS = ("linear", "rbf", "poly", "sigmoid")
+KERNELS = ("linear", "rbf", "laplacian", "poly", "sigmoid")
 BIASES = ("free", "penalized", "none")
 
 

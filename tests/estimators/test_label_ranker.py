@@ -127,12 +127,12 @@ def test_kernels_and_lengths_by_the_features():
     X, y = problem(4)
     dense = LabelRankerCV([10.0], **QUICK).fit(X, y)
     assert (dense.kernel_, dense.unit_length_) == ("linear", False)
-    assert [p["kernel"] for p in dense.cv_results_["params"]] == ["rbf", "linear"]
+    assert [p["kernel"] for p in dense.cv_results_["params"]] == ["rbf", "laplacian", "linear"]
     # Labels of rows far from 0 on either side are not linear.
     rings = (np.abs(X[:, :5]) > 0.7).astype(int)
     curved = LabelRankerCV([10.0], **QUICK).fit(X, rings)
-    assert curved.kernel_ == "rbf"
-    assert len(curved.cv_results_["params"]) == 4  # widths, too
+    assert curved.kernel_ in ("rbf", "laplacian")
+    assert len(curved.cv_results_["params"]) == 5  # widths, too
     more = sparse.random(150, 594, 0.02, random_state=0)
     words = sparse.csr_array(sparse.hstack([np.abs(X), more], format="csr"))
     text = LabelRankerCV([10.0], **QUICK).fit(words, y)
@@ -201,14 +201,20 @@ def test_rows_without_labels_get_a_label():
 
 def test_lines_and_warnings(capsys):
     X, y = problem(9)
-    model = LabelRankerCV([1e-4, 1e-3], kernel="linear", verbose=1, **QUICK)
-    with pytest.warns(UserWarning, match=r"The best C, 0.001, is the largest of Cs; larger values"):
+    model = LabelRankerCV([1e-3, 1e-2], kernel="linear", verbose=1, **QUICK)
+    with pytest.warns(UserWarning, match=r"The best C, 0.01, is the largest of Cs; larger values"):
         model.fit(X, y)
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 2
-    assert lines[0].startswith("1/2  C=0.001 loss=hinge kernel=linear: ")
+    assert lines[0].startswith("1/2  C=0.01 loss=hinge kernel=linear: ")
     assert "; best " in lines[1]
     assert lines[1].endswith("at most 0 s left")
+
+
+def test_no_warning_of_an_edge_beside_which_C_is_as_good():
+    X, y = problem(9)
+    model = LabelRankerCV([1e-4, 1e-3], kernel="linear", **QUICK).fit(X, y)
+    assert np.ptp(model.cv_results_["mean_test_score"]) < 1e-9
 
 
 def ended_after(monkeypatch, after, end):
@@ -495,8 +501,8 @@ def test_no_more_settings_are_tried_than_announced(capsys):
     options = {"gamma": "scale", "class_weight": None, "top_k": None, "stack": None}
     LabelRankerCV([1.0], **options, verbose=1, random_state=0).fit(X, y)
     lines = capsys.readouterr().out.splitlines()
-    # Two losses, and the linear kernel with the better one.
-    assert len(lines) == 3
+    # Two losses, and two more kernels with the better one.
+    assert len(lines) == 4
     for line in lines:
         done, planned = map(int, line.split()[0].split("/"))
         assert done <= planned

@@ -220,7 +220,7 @@ def test_rows_of_weight_0_say_nothing_of_columns() -> None:
 def test_edges_of_C_are_told_of_the_better_view_alone() -> None:
     X, y = mixed()
     with pytest.warns(UserWarning, match="values may be better") as told:
-        LabelRankerCV([1e-4, 1e-3], loss="hinge", class_weight=None, top_k=None).fit(X, y)
+        LabelRankerCV([0.01, 0.1], loss="hinge", class_weight=None, top_k=None).fit(X, y)
     edges = [str(one.message) for one in told if "values may be better" in str(one.message)]
     assert len(edges) == 1
     assert "of the view 'dense'" in edges[0]

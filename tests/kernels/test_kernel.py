@@ -10,6 +10,7 @@ from sklearn.metrics.pairwise import pairwise_kernels, rbf_kernel
 
 from multimargin import MLRL, SSMLRL, RankHLapSVM, RankSVM, RankSVMz, _rust
 from multimargin.kernels import Kernel, is_indefinite, make_kernel, mean_distance, rust_matrix
+from multimargin.kernels import kernel as kernels
 from tests.support.cases import case
 from tests.support.subsets import first_fast
 
@@ -18,6 +19,9 @@ KERNELS = [
     Kernel("rbf", gamma=0.3),
     Kernel("rbf", gamma=1e-9),
     Kernel("rbf", gamma=1e9),
+    Kernel("laplacian", gamma=0.3),
+    Kernel("laplacian", gamma=1e-9),
+    Kernel("laplacian", gamma=1e9),
     Kernel("poly", gamma=0.3, coef0=0.7, degree=3),
     Kernel("poly", gamma=0.3, coef0=-0.2, degree=2),
     Kernel("poly", gamma=2.0, coef0=1.0, degree=1),
@@ -60,7 +64,7 @@ def test_matrix_is_that_of_scikit_learn(kernel):
                     np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-13)
             own = kernel.matrix(X)
             np.testing.assert_array_equal(own, own.T)
-            if kernel.name == "rbf":
+            if kernel.of_distances:
                 np.testing.assert_array_equal(np.diagonal(own), 1.0)
 
 
@@ -140,7 +144,11 @@ def test_gamma_by_name_is_that_of_scikit_learn():
         assert make_kernel("rbf", data, gamma="scale").gamma == pytest.approx(1 / (5 * X.var()))
         assert make_kernel("rbf", data, gamma="auto").gamma == 0.2
         assert make_kernel("rbf", data, gamma=3).gamma == 3.0
-    assert make_kernel("rbf", np.ones((4, 2)), gamma="scale").gamma == 1.0
+        absolute = make_kernel("laplacian", data, gamma="scale").gamma
+        assert absolute == pytest.approx(1 / (5 * X.std()))
+        assert make_kernel("laplacian", data, gamma="auto").gamma == 0.2
+    for name in ("rbf", "laplacian"):
+        assert make_kernel(name, np.ones((4, 2)), gamma="scale").gamma == 1.0
     found = make_kernel("poly", X, gamma="auto", degree=2, coef0=1.0).matrix(X)
     np.testing.assert_allclose(found, (0.2 * X @ X.T + 1) ** 2, rtol=1e-12)
 
@@ -222,7 +230,32 @@ def test_mean_distance_is_that_of_all_pairs_of_rows(n):
 def test_mean_distance_of_one_row_and_of_equal_rows():
     for X in (np.ones((1, 3)), np.ones((5, 3)), sparse.csr_array((5, 3))):
         assert mean_distance(X) == 0.0
-        assert make_kernel("rbf", X, gamma="mean_distance").gamma == 1.0
+        for name in ("rbf", "laplacian"):
+            assert make_kernel(name, X, gamma="mean_distance").gamma == 1.0
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_mean_of_manhattan_distances(form, monkeypatch):
+    X = features(30, 7, 2) + np.arange(7) ** 3
+    weights = np.random.default_rng(0).integers(0, 4, 30).astype(float)
+    copies = np.repeat(X, weights.astype(int), axis=0)
+    for entries in (1, 100, 2**20):
+        monkeypatch.setattr(kernels, "_ENTRIES", entries)
+        for rows, own, expected in ((X, None, X), (X, weights, copies), (copies, None, copies)):
+            found = make_kernel("laplacian", form(rows), gamma="mean_distance", sample_weight=own)
+            assert 1.0 / found.gamma == pytest.approx(pdist(expected, "cityblock").mean())
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_laplacian_of_rows_far_from_zero_and_of_equal_rows(form):
+    # Each difference is exact where rows are close: nothing cancels.
+    X = 1e12 + np.arange(300)[:, None] * [0.5, 0.0, 2.0]
+    X[7] = X[290]
+    K = Kernel("laplacian", gamma=0.01).matrix(form(X))
+    np.testing.assert_allclose(K, np.exp(-0.01 * cdist(X, X, "cityblock")), rtol=1e-12)
+    assert K[7, 290] == K[290, 7] == 1.0
+    beyond = Kernel("laplacian").matrix(form(np.array([[1e150], [-1e150], [1e150]])))
+    np.testing.assert_array_equal(beyond, [[1.0, 0.0, 1.0], [0.0, 1.0, 0.0], [1.0, 0.0, 1.0]])
 
 
 def test_gamma_by_the_mean_distance():

@@ -52,7 +52,7 @@ from tests.support.models import PAIRWISE
 from tests.support.problems import noisy_linear_problem
 from tests.support.subsets import fast_only, first_fast
 
-KERNELS = ("linear", "rbf", "poly", "sigmoid")
+KERNELS = ("linear", "rbf", "laplacian", "poly", "sigmoid")
 METHODS = [*PAIRWISE, MLRL, SSMLRL]
 # Rounding of sums in another order, relative to the scores.
 TOLERANCE = 1e-9

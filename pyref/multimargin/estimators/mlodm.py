@@ -44,12 +44,14 @@ class MLODM(PairwiseClassifier):
         "features" where one row in a hundred or more has no label, and "micro" above. It is learned
         from the scores of the training rows; `ThresholdedClassifier` learns it from those of
         held-out rows.
-    kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
-        The kernel, as in `sklearn.svm.SVC`.
+    kernel : str or callable, default="rbf"
+        "linear", "rbf", "poly", "sigmoid" and "precomputed" are as in `sklearn.svm.SVC`, and
+        "laplacian" is exp(-gamma sum_k abs(x_k - y_k)).
     gamma : {"scale", "auto", "mean_distance"} or float, default="scale"
-        Coefficient of "rbf", "poly" and "sigmoid": "scale" is 1 / (d Var(X)), "auto" is 1 / d,
-        "mean_distance" is 1 / (2 m^2) with the mean Euclidean distance m of two training rows, the
-        width of Zhang & Yeung 2013.
+        Coefficient of all but "linear" and "precomputed": "scale" is 1 / (d Var(X)), "auto" is
+        1 / d, "mean_distance" is 1 / (2 m^2) with the mean Euclidean distance m of two training
+        rows, the width of Zhang & Yeung 2013. For "laplacian" they are 1 / (d Std(X)), 1 / d and
+        1 / m with the mean of sum_k abs(x_k - y_k).
     degree : int, default=3
         Degree of "poly", at least 0.
     coef0 : float, default=0.0

@@ -1,7 +1,7 @@
 """Kernel functions with scikit-learn's names and parameters, computed by the Rust core.
 
-``rbf`` is exp(-gamma ||x - y||^2), ``poly`` (gamma x.y + coef0)^degree, ``sigmoid``
-tanh(gamma x.y + coef0), ``linear`` x.y.
+``rbf`` is exp(-gamma ||x - y||^2), ``laplacian`` exp(-gamma sum_k |x_k - y_k|), ``poly``
+(gamma x.y + coef0)^degree, ``sigmoid`` tanh(gamma x.y + coef0), ``linear`` x.y.
 
 - `kernel`: kernels, their matrices, and features in the form that the Rust core takes;
 - `definiteness`: whether a matrix is positive semidefinite, and the nearest one that is.

@@ -1,7 +1,7 @@
 """Kernel functions with scikit-learn's names and parameters, computed by the Rust core.
 
-``rbf`` is exp(-gamma ||x - y||^2), ``poly`` (gamma x.y + coef0)^degree, ``sigmoid``
-tanh(gamma x.y + coef0), ``linear`` x.y.
+``rbf`` is exp(-gamma ||x - y||^2), ``laplacian`` exp(-gamma sum_k |x_k - y_k|), ``poly``
+(gamma x.y + coef0)^degree, ``sigmoid`` tanh(gamma x.y + coef0), ``linear`` x.y.
 """
 
 from collections.abc import Callable
@@ -11,6 +11,7 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.utils import gen_batches
 
 from multimargin import _rust
 from multimargin.blas import with_one_blas_thread
@@ -24,7 +25,7 @@ from multimargin.typing import Features, Matrix, is_sparse
 KernelFunction: TypeAlias = Callable[[Any, Any], Any]
 _Number = TypeVar("_Number", bound=np.generic)
 
-KERNELS = ("linear", "rbf", "poly", "sigmoid", "precomputed")
+KERNELS = ("linear", "rbf", "laplacian", "poly", "sigmoid", "precomputed")
 
 GAMMAS = ("scale", "auto", "mean_distance")
 
@@ -32,6 +33,8 @@ _LARGEST_DEGREE = 2**31 - 1
 
 # Rows whose distances from all others are held at a time.
 _BLOCK = 256
+# Numbers that are sorted at a time.
+_ENTRIES = 2**20
 
 # Features are centred for an rbf kernel if the squares of their means exceed the mean variance, and
 # their own variance, by this factor: squared distances would lose that many digits to the means.
@@ -43,8 +46,8 @@ _OFFSETS_OF_OWN_SPREAD = 100.0
 class Kernel:
     """A kernel with all parameters determined."""
 
-    name: str  # "linear", "rbf", "poly", "sigmoid" or "precomputed"
-    gamma: float = 1.0  # Factor of the squared distance or of the inner product, positive
+    name: str  # One of `KERNELS`
+    gamma: float = 1.0  # Factor of the distance, squared for "rbf", or of the product, positive
     degree: int = 3
     coef0: float = 0.0
     # A kernel given as a function of two feature matrices; `name` is then "precomputed"
@@ -53,6 +56,11 @@ class Kernel:
     # where they lie so much farther from zero than from each other that squared distances would
     # cancel
     offset: Matrix | None = field(default=None, compare=False)
+
+    @property
+    def of_distances(self) -> bool:
+        """True for "rbf" and "laplacian", functions of a distance with values from 0 to 1."""
+        return self.name in ("rbf", "laplacian")
 
     def features(self, X: Features) -> Features:
         """Return features in the form that the Rust core takes, see `rust_matrix`."""
@@ -113,7 +121,7 @@ def make_kernel(
         gamma = 1.0
     sample_weight, X = of_rows_that_count(sample_weight, X)
     if isinstance(gamma, str):
-        spread = _spread(X, gamma, sample_weight)
+        spread = _spread(name, X, gamma, sample_weight)
         gamma = 1.0 / spread if spread > 0.0 else 1.0
     offset = offset_of(X) if name == "rbf" else None
     return Kernel(name, gamma=gamma, degree=degree, coef0=coef0, offset=offset)
@@ -200,11 +208,36 @@ def mean_distance(X: Features, sample_weight: Matrix | None = None) -> float:
     return float(total / (count * (count - 1) / 2)) if count > 1 else 0.0
 
 
-def _spread(X: Features, gamma: str, sample_weight: Matrix | None) -> float:
-    """Return 1 / gamma by its name."""
+def _manhattan_mean(X: Features, sample_weight: Matrix | None = None) -> float:
+    """Return the mean Manhattan distance between two different rows."""
+    weights = np.ones(X.shape[0]) if sample_weight is None else sample_weight
+    count = float(weights.sum())
+    if X.shape[0] < 2 or count <= 1.0:
+        return 0.0
+    total, step = 0.0, max(_ENTRIES // X.shape[0], 1)
+    by_columns = X.tocsc() if is_sparse(X) else X
+    for columns in gen_batches(X.shape[1], step):
+        part = by_columns[:, columns]
+        part = part.toarray() if is_sparse(part) else part
+        order = np.argsort(part, axis=0)
+        gaps = np.diff(np.take_along_axis(part, order, axis=0), axis=0)
+        # Each gap between neighbours lies between the rows below and those above it.
+        below = np.cumsum(weights[order], axis=0)[:-1]
+        total += float((gaps * below * (count - below)).sum())
+    return total / (count * (count - 1.0) / 2.0)
+
+
+def _spread(name: str, X: Features, gamma: str, sample_weight: Matrix | None) -> float:
+    """Return 1 / gamma of a kernel by its name."""
+    if gamma == "auto":
+        return float(X.shape[1])
+    absolute = name == "laplacian"
+    if gamma == "mean_distance" and absolute:
+        return _manhattan_mean(X, sample_weight)
     if gamma == "mean_distance":
         return 2.0 * mean_distance(X, sample_weight) ** 2
-    return float(X.shape[1] * (_variance(X, sample_weight) if gamma == "scale" else 1.0))
+    variance = _variance(X, sample_weight)
+    return float(X.shape[1] * (np.sqrt(variance) if absolute else variance))
 
 
 def _variance(X: Features, sample_weight: Matrix | None = None) -> float:

@@ -20,7 +20,7 @@ Pattern = Callable[[], Any]
 _TRUE, _FALSE, _NONE = ("true", "yes", "on"), ("false", "no", "off"), ("none", "null", "")
 
 
-ALL_KERNELS = ("linear", "rbf", "poly", "sigmoid", "precomputed", "callable")
+ALL_KERNELS = ("linear", "rbf", "laplacian", "poly", "sigmoid", "precomputed", "callable")
 """Names of kernels; "callable" stands for a function of two matrices."""
 
 

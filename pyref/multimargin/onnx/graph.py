@@ -1,6 +1,6 @@
 """An ONNX graph that grows operator by operator."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from math import prod
 from types import ModuleType
@@ -107,6 +107,7 @@ class Graph:
         self._nodes: list[Any] = []
         self._constants: list[Any] = []
         self._bytes = 0
+        self._count = 0  # Of operators, which are named by it
         self._single: set[Node] = set()  # Tensors of numbers as they come in single precision
 
     def add(self, operator: str, *inputs: Rows | Constant, **attributes: Any) -> Node:
@@ -122,13 +123,35 @@ class Graph:
         names = [self._named(value) for value in inputs]
         if not self._single.isdisjoint(names):
             _check_single(operator, inputs)
-        name = f"{operator}_{len(self._nodes)}"
+        name = self._new_name(operator)
         # The second output of TopK is not needed, but must have a name.
         outputs = [name, f"{name}_more"] if operator == "TopK" else [name]
         self._nodes.append(self._onnx.helper.make_node(operator, names, outputs, **attributes))
         if operator in _AS_THEY_ARE and not self._single.isdisjoint(names):
             self.of_single(name)
         return name
+
+    def each_row(self, X: Rows, width: int, of_row: Callable[[Node], Node], size: int) -> Node:
+        """Append what a function appends for a row, for each of X; return the results (n, size)."""
+        rows, outer, self._nodes = self._named(X), self._nodes, []
+        name, row = self._new_name("Scan"), self._new_name("row")
+        if rows in self._single:
+            self.of_single(row)
+        result = of_row(row)
+        helper, kind = self._onnx.helper, self._onnx.TensorProto.DOUBLE
+        ends = [
+            helper.make_tensor_value_info(tensor, kind, [length])
+            for tensor, length in ((row, width), (result, size))
+        ]
+        body = helper.make_graph(self._nodes, "row", ends[:1], ends[1:])
+        self._nodes = outer
+        node = helper.make_node("Scan", [rows], [name], body=body, num_scan_inputs=1)
+        self._nodes.append(node)
+        return name
+
+    def _new_name(self, operator: str) -> Node:
+        self._count += 1
+        return f"{operator}_{self._count}"
 
     def of_single(self, name: Node) -> Node:
         """Note that a tensor has numbers as they come in single precision, and return it."""

@@ -39,13 +39,15 @@ def _kernel_values(graph: Graph, model: Any, X: Rows) -> Node:
     if kernel.function is not None:
         raise ValueError(
             f"kernel is the function {model.kernel!r}, which ONNX cannot hold; expected 'linear', "
-            "'rbf', 'poly', 'sigmoid' or 'precomputed'."
+            "'rbf', 'laplacian', 'poly', 'sigmoid' or 'precomputed'."
         )
     if kernel.name == "precomputed":
         return graph.add("Gather", X, model.support_.astype(np.int64), axis=1)
     vectors = _dense(model.support_vectors_)
     if kernel.name == "rbf":
         return _rbf(graph, kernel, vectors, X)
+    if kernel.name == "laplacian":
+        return _laplacian(graph, kernel, vectors, X)
     # onnxruntime fuses a product with a factor that follows it, in single precision.
     inner = graph.add("MatMul", X, np.ascontiguousarray(kernel.gamma * vectors.T))
     inner = graph.add("Add", inner, kernel.coef0)
@@ -66,6 +68,17 @@ def _rbf(graph: Graph, kernel: Any, vectors: NDArray[np.float64], X: Rows) -> No
     # Rounding must not make distances negative.
     squares = graph.add("Max", graph.add("Add", squares, products), 0.0)
     return graph.add("Exp", graph.add("Mul", squares, -kernel.gamma))
+
+
+def _laplacian(graph: Graph, kernel: Any, vectors: NDArray[np.float64], X: Rows) -> Node:
+    """Append exp(-gamma sum_k |x_k - s_k|), row by row: differences of all pairs are too many."""
+
+    def distances(row: Node) -> Node:
+        differences = graph.add("Abs", graph.add("Sub", row, vectors))
+        return graph.add("ReduceSum", differences, np.array([1], dtype=np.int64), keepdims=0)
+
+    found = graph.each_row(X, vectors.shape[1], distances, len(vectors))
+    return graph.add("Exp", graph.add("Mul", found, -kernel.gamma))
 
 
 def _dense(vectors: Features) -> NDArray[np.float64]:

@@ -89,6 +89,8 @@ def kernel(X: Array, parameters: Parameters, weights: Array | None = None) -> Ar
     elif name == "rbf":
         # Squares of differences: ||x||^2 + ||y||^2 - 2 x.y cancels far from 0.
         K = np.exp(-width(X, parameters, weights) * squareform(pdist(X, "sqeuclidean")))
+    elif name == "laplacian":
+        K = np.exp(-width(X, parameters, weights) * squareform(pdist(X, "cityblock")))
     else:
         values = width(X, parameters, weights) * (X @ X.T) + parameters["coef0"]
         K = np.tanh(values) if name == "sigmoid" else values ** parameters.get("degree", 3)
@@ -96,8 +98,12 @@ def kernel(X: Array, parameters: Parameters, weights: Array | None = None) -> Ar
 
 
 def width(X: Array, parameters: Parameters, weights: Array | None) -> float:
-    """gamma: a given number, 1 / (d Var(X)), 1 / d, or 1 / (2 m^2) with the mean distance m."""
+    """gamma: a given number, 1 / (d Var(X)), 1 / d, or 1 / (2 m^2) with the mean distance m.
+
+    Of a Laplacian kernel 1 / (d Std(X)) and 1 / m, with sums of absolute differences as distances.
+    """
     gamma, w = parameters["gamma"], np.ones(len(X)) if weights is None else weights
+    absolute = parameters["kernel"] == "laplacian"
     if gamma == "auto":
         return 1.0 / X.shape[1]
     if gamma == "scale":
@@ -106,10 +112,12 @@ def width(X: Array, parameters: Parameters, weights: Array | None) -> float:
             return 1.0
         every = np.broadcast_to(w[:, None], X.shape)
         mean = np.average(X, weights=every)
-        spread = X.shape[1] * float(np.average((X - mean) ** 2, weights=every))
+        variance = float(np.average((X - mean) ** 2, weights=every))
+        spread = X.shape[1] * (variance**0.5 if absolute else variance)
     elif gamma == "mean_distance":
-        both = w @ squareform(pdist(X)) @ w
-        spread = 2 * float(both / (w.sum() * (w.sum() - 1))) ** 2 if w.sum() > 1 else 0.0
+        both = w @ squareform(pdist(X, "cityblock" if absolute else "euclidean")) @ w
+        m = float(both / (w.sum() * (w.sum() - 1))) if w.sum() > 1 else 0.0
+        spread = m if absolute else 2 * m**2
     else:
         return float(gamma)
     return 1.0 / spread if spread > 0.0 else 1.0

@@ -168,6 +168,7 @@ pub fn kernel(name: &str, gamma: f64, degree: u32, coef0: f64) -> PyResult<Kerne
     match name {
         "linear" => Ok(Kernel::Linear),
         "rbf" => Ok(Kernel::Rbf { gamma }),
+        "laplacian" => Ok(Kernel::Laplacian { gamma }),
         "poly" => Ok(Kernel::Polynomial {
             gamma,
             coef0,
@@ -175,7 +176,7 @@ pub fn kernel(name: &str, gamma: f64, degree: u32, coef0: f64) -> PyResult<Kerne
         }),
         "sigmoid" => Ok(Kernel::Sigmoid { gamma, coef0 }),
         _ => Err(PyValueError::new_err(format!(
-            "kernel is {name:?}, expected 'linear', 'rbf', 'poly' or 'sigmoid'"
+            "kernel is {name:?}, expected 'linear', 'rbf', 'laplacian', 'poly' or 'sigmoid'"
         ))),
     }
 }

@@ -28,6 +28,7 @@ def similarity(A, B):
     [
         ("linear", 0.0, FITS, False, False, True),
         ("rbf", 0.0, FITS, False, False, True),
+        ("laplacian", 0.0, FITS, False, False, True),
         ("poly", 1.0, FITS, False, False, True),
         ("poly", -1.0, FITS, True, True, True),
         ("sigmoid", 0.0, FITS, True, True, True),

@@ -185,7 +185,7 @@ class RelationshipClassifier(KernelExpansionClassifier):
             change = loss(rows, own) - loss(rows, said[rows])
             return fit.primal + change + lost, fit.dual_objective
 
-        alike = data.kernel.name == "rbf"
+        alike = data.kernel.of_distances
         checked = with_own_certificate(fit, labelled.size, self.tol, bounds, alike)
         if checked is not fit:
             self._store_report(checked)

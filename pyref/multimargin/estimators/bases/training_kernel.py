@@ -55,7 +55,7 @@ class TrainingKernel:
     @property
     def _definite(self) -> bool:
         """True if every matrix of the kernel is positive semidefinite."""
-        return self._kernel.function is None and self._kernel.name in ("linear", "rbf")
+        return self._kernel.name == "linear" or self._kernel.of_distances
 
     @property
     def _doubt(self) -> bool:

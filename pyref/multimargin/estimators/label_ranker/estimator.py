@@ -80,10 +80,10 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
     Cs : int or sequence of float, default=9
         Values of C, or how many: then from 0.1 to 1000, evenly spaced by their logarithm. The
         search starts in the middle.
-    kernel : {"auto", "linear", "rbf", "poly", "sigmoid"} or callable, default="auto"
+    kernel : {"auto", "linear", "rbf", "laplacian", "poly", "sigmoid"} or callable, default="auto"
         "auto" is "linear" for features that are held sparse, more than 500 features, more than
         20,000 rows, or where the first epochs of "rbf" would take a fifth of `max_time`; else
-        "rbf" and "linear" are both tried.
+        "rbf", "laplacian" and "linear" are tried.
     gamma : float, str or list of these, default=None
         Kernel coefficients, as in `RankSVM`; None tries 1, 1/4 and 4 times "scale".
     loss : {"auto", "hinge", "squared_hinge", "margin_distribution"} or list of these, \
@@ -329,8 +329,9 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         Warns
         -----
         UserWarning
-            If the best C is the smallest or the largest; if a label has fewer relevant rows than
-            there are folds; if a classifier of the stack is left out for lack of time.
+            If the best C is the smallest or the largest, and better than the next; if a label has
+            fewer relevant rows than there are folds; if a classifier of the stack is left out for
+            lack of time.
         ConvergenceWarning
             If the fit on all rows ends above `tol`.
         """
@@ -481,7 +482,7 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
             members = [max(members, key=lambda member: member.best.mean)]
         for search in (member.search for member in members):
             Cs, C = search.grid.Cs, self.rankers_[search.view].C
-            if len(Cs) > 1 and C in (Cs[0], Cs[-1]):
+            if len(Cs) > 1 and C in (Cs[0], Cs[-1]) and search.rises_to(C):
                 edge, others = ("largest", "larger") if Cs[-1] == C else ("smallest", "smaller")
                 of = f" of the view {search.view!r}" if search.view else ""
                 warn(f"The best C{of}, {C:g}, is the {edge} of Cs; {others} values may be better.")

@@ -125,16 +125,13 @@ class Search:
         setting = chosen.setting
         first = self.grid.first(setting.loss, setting.kernel)
 
-        def are_same(one: Setting, other: Setting, *names: str) -> bool:
-            return all(getattr(one, name) is getattr(other, name) for name in names)
-
-        if are_same(setting, first, "class_weight", "top_k"):
+        if _are_same(setting, first, "class_weight", "top_k"):
             return None
         near = [
             one
             for one in self.tried
-            if are_same(one.setting, setting, "loss", "kernel", "gamma")
-            and are_same(one.setting, first, "class_weight", "top_k")
+            if _are_same(one.setting, setting, "loss", "kernel", "gamma")
+            and _are_same(one.setting, first, "class_weight", "top_k")
         ]
         return _cheapest(near, max(one.mean for one in near)) if near else None
 
@@ -149,9 +146,9 @@ class Search:
         for kernel in grid.kernels[1:]:
             # A kernel that is worse by more than the folds differ stays so with another C.
             rival = replace(self.best, values=self.best.values - self.best.deviation)
-            # Starting from a small C, where linear fits to dense features are fast.
-            first = replace(grid.first(loss, kernel), C=grid.Cs[len(grid.Cs) // 4])
-            self._climb(first, grid.Cs, rival=rival)
+            # Linear fits to dense features are fast with a small C.
+            C = grid.Cs[len(grid.Cs) // 4] if kernel == "linear" else self.best.setting.C
+            self._climb(replace(grid.first(loss, kernel), C=C), grid.Cs, rival=rival)
         for name in ("gamma", "class_weight", "top_k"):
             for setting in grid.others(name, self.best.setting):
                 self._climb(replace(setting, C=self.best.setting.C), grid.Cs, rival=self.best)
@@ -231,6 +228,14 @@ class Search:
             flush=True,
         )
 
+    def rises_to(self, C: float) -> bool:
+        """Return whether the best setting is worth more with a C than with the others tried."""
+        assert self.best is not None
+        best, names = self.best, ("loss", "kernel", "gamma", "class_weight", "top_k")
+        same = [one for one in self.tried if _are_same(one.setting, best.setting, *names)]
+        others = [one.mean for one in same if one.setting.C != C]
+        return not others or _is_worth(best.mean, max(others))
+
     def lean_model(self) -> PairwiseClassifier:
         """Return the model of the best setting on one fold, without the state for warm starts."""
         assert self.model is not None
@@ -238,6 +243,11 @@ class Search:
         if self.model._weights is not None and hasattr(self.model, "support_"):
             self.model._forget_rows()
         return self.model
+
+
+def _are_same(one: Setting, other: Setting, *names: str) -> bool:
+    """Return whether two settings have the same values of some parameters."""
+    return all(getattr(one, name) is getattr(other, name) for name in names)
 
 
 def _cheapest(tried: Sequence[Tried], highest: float) -> Tried:

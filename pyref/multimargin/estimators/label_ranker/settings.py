@@ -26,7 +26,7 @@ _MANY_LABELS, _HARDEST = 100, 20
 # With more rows the model is linear.
 _MOST_ROWS = 20_000
 _LOWEST_C, _HIGHEST_C = 0.1, 1000.0
-# Widths of an rbf kernel, times gamma="scale".
+# Widths of a kernel that is a function of distances, times gamma="scale".
 _WIDTHS = (1.0, 0.25, 4.0)
 # Operations per second, a lower bound used to estimate the time of an epoch.
 _OPERATIONS = 4e9
@@ -85,7 +85,7 @@ class Grid:
 
     losses: tuple[str, ...]
     kernels: tuple[Any, ...]
-    gammas: tuple[Any, ...]
+    gammas: tuple[tuple[Any, ...], ...]  # Of each kernel
     class_weights: tuple[Any, ...]
     top_ks: tuple[Any, ...]
     Cs: tuple[float, ...]  # Values of C, increasing
@@ -95,7 +95,7 @@ class Grid:
         start = Setting(
             loss,
             kernel,
-            self.gammas[0],
+            self._gammas(kernel)[0],
             self.class_weights[0],
             self.top_ks[0],
             self.Cs[len(self.Cs) // 2],
@@ -105,18 +105,24 @@ class Grid:
     def others(self, name: str, setting: Setting) -> list[Setting]:
         """Return the setting with each other value of a parameter."""
         values = {
-            "gamma": self.gammas if takes_gamma(setting.kernel) else (),
+            "gamma": self._gammas(setting.kernel) if takes_gamma(setting.kernel) else (),
             "class_weight": self.class_weights,
             "top_k": self.top_ks if takes_top_k(setting.loss) else (),
         }[name]
         own = getattr(setting, name)
         return [replace(setting, **{name: value}) for value in values if value is not own]
 
+    def _gammas(self, kernel: str | KernelFunction) -> tuple[Any, ...]:
+        """Return the coefficients of a kernel."""
+        place = next(place for place, one in enumerate(self.kernels) if one is kernel)
+        return self.gammas[place]
+
     @property
     def most(self) -> int:
         """The largest number of settings that a search tries."""
         # Parameters other than the loss are tried with the best loss.
-        others = self.kernels, self.gammas, self.class_weights, self.top_ks
+        gammas = max(self.gammas, key=len)
+        others = self.kernels, gammas, self.class_weights, self.top_ks
         return (len(self.losses) + sum(len(values) - 1 for values in others)) * len(self.Cs)
 
 
@@ -127,7 +133,7 @@ def grid_of(model: BaseEstimator, task: Task, X: Features, seconds: float) -> Gr
     return Grid(
         losses_of(model.loss, task),
         kernels,
-        gammas_of(model.gamma, X, kernels[0], task.sample_weight),
+        tuple(gammas_of(model.gamma, X, kernel, task.sample_weight) for kernel in kernels),
         class_weights_of(model.class_weight, task),
         top_ks_of(model.top_k, n_labels),
         Cs_of(model.Cs),
@@ -136,7 +142,7 @@ def grid_of(model: BaseEstimator, task: Task, X: Features, seconds: float) -> Gr
 
 def takes_gamma(kernel: str | KernelFunction) -> bool:
     """Return whether a kernel has a coefficient."""
-    return isinstance(kernel, str) and kernel in ("rbf", "poly", "sigmoid")
+    return isinstance(kernel, str) and kernel in ("rbf", "laplacian", "poly", "sigmoid")
 
 
 def takes_top_k(loss: str) -> bool:
@@ -182,18 +188,18 @@ def kernels_of(
     foretold = 2.4 * n**2 * (d + 2.0 * n_labels) / _OPERATIONS
     if sparse.issparse(X) or d > MOST_FEATURES or n > _MOST_ROWS or foretold > seconds:
         return ("linear",)
-    return ("rbf", "linear")
+    return ("rbf", "laplacian", "linear")
 
 
 def gammas_of(
     gamma: object, X: Features, kernel: str | KernelFunction, sample_weight: Matrix | None
 ) -> tuple[str | float, ...]:
-    """Return the coefficients of a parameter for the first kernel that is tried."""
+    """Return the coefficients of a parameter for a kernel."""
     gammas: tuple[Any, ...] = ("scale",)
     if gamma is not None:
         gammas = values_of("gamma", gamma)
-    elif kernel == "rbf":
-        scale = make_kernel("rbf", X, gamma="scale", sample_weight=sample_weight).gamma
+    elif kernel in ("rbf", "laplacian"):
+        scale = make_kernel(kernel, X, gamma="scale", sample_weight=sample_weight).gamma
         gammas = tuple(width * scale for width in _WIDTHS)
     return gammas if takes_gamma(kernel) else gammas[:1]
 

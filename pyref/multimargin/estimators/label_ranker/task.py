@@ -49,7 +49,7 @@ def views_of(model: Any, *, dense: bool | str) -> Views:
         None if isinstance(model.views, str) and not several else model.views,
         unit_length=model.unit_length,
         scaling=model.scaling,
-        unit_variance=chosen and model.kernel in ("auto", "linear", "rbf"),
+        unit_variance=chosen and model.kernel in ("auto", "linear", "rbf", "laplacian"),
         dense=dense,
     )
 

@@ -45,7 +45,7 @@ def certified(problem: Problem, fit: Fit, stored: Stored) -> Fit:
             change *= min(4.0 * fit.primal**2, fit.primal / largest if largest > 0.0 else np.inf)
         return fit.primal + change * n / rows.size, fit.dual_objective
 
-    return with_own_certificate(fit, n, problem.tol, bounds, problem.kernel.name == "rbf")
+    return with_own_certificate(fit, n, problem.tol, bounds, problem.kernel.of_distances)
 
 
 def _own_bounds(problem: Problem, fit: Fit, stored: Stored, own: Matrix, loss: float) -> Bounds:

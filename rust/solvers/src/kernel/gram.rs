@@ -3,6 +3,7 @@
 use crate::error::{SolverError, refused};
 use crate::linalg::columns::Columns;
 use crate::linalg::features::{Features, SPARSE};
+use crate::linalg::manhattan;
 use crate::linalg::matmul::{View, multiply, multiply_add, multiply_rows};
 use crate::linalg::vector;
 use crate::memory::{self, Number, Purpose};
@@ -37,6 +38,9 @@ const CANCELLED: f64 = 1e-4;
 /// Up to this product of `gamma` and the squared norms, cancellation changes no value of "rbf" by more than about 1e-10.
 const HARMLESS: f64 = 1e5;
 
+/// Cost of a term of a Manhattan distance, relative to a multiplication in a product of dense matrices.
+const DIFFERENCE: usize = 4;
+
 /// A kernel function of two feature vectors, with scikit-learn's meaning of the parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kernel {
@@ -44,6 +48,11 @@ pub enum Kernel {
     Linear,
     /// `exp(-gamma ||x - y||^2)`
     Rbf {
+        /// Width.
+        gamma: f64,
+    },
+    /// `exp(-gamma sum_k |x_k - y_k|)`
+    Laplacian {
         /// Width.
         gamma: f64,
     },
@@ -63,6 +72,13 @@ pub enum Kernel {
         /// Constant term.
         coef0: f64,
     },
+}
+
+impl Kernel {
+    /// Whether it is a function of a distance, 1 where that is 0.
+    fn is_of_distances(self) -> bool {
+        matches!(self, Self::Rbf { .. } | Self::Laplacian { .. })
+    }
 }
 
 /// Kernel values between the rows of two feature matrices, computed on demand.
@@ -207,18 +223,21 @@ impl<'a> Gram<'a> {
 
     /// Approximate cost of a kernel value, in multiplications of a dense matrix product.
     pub fn work_per_value(&self) -> usize {
-        match &self.right_columns {
-            None => self.features(),
-            Some(columns) => {
-                let values = self.rows().max(1) * self.columns().max(1);
-                SPARSE * columns.products_of_all() / values
+        let differences = matches!(self.kernel, Kernel::Laplacian { .. });
+        let (n, m) = (self.rows().max(1), self.columns().max(1));
+        match (&self.left, &self.right, &self.right_columns) {
+            (Features::Sparse(left), Features::Sparse(right), _) if differences => {
+                SPARSE * (left.nonzeros() / n + right.nonzeros() / m)
             }
+            (_, _, Some(columns)) => SPARSE * columns.products_of_all() / (n * m),
+            _ if differences => DIFFERENCE * self.features(),
+            _ => self.features(),
         }
     }
 
     /// `k(x_i, x_i)` of every left row.
     pub fn diagonal(&self) -> Vec<f64> {
-        if let Kernel::Rbf { .. } = self.kernel {
+        if self.kernel.is_of_distances() {
             return vec![1.0; self.rows()];
         }
         let mut diagonal = self.left.squared_norms();
@@ -255,11 +274,12 @@ impl<'a> Gram<'a> {
         }
     }
 
-    /// Turns inner products into kernel values.
+    /// Turns inner products, or Manhattan distances, into kernel values.
     fn apply(&self, products: &mut [f64], squared_norm: f64, squared_norms: &[f64]) {
         match self.kernel {
             Kernel::Linear => {}
             Kernel::Rbf { gamma } => vector::rbf(products, squared_norm, squared_norms, gamma),
+            Kernel::Laplacian { gamma } => vector::exponentials(products, -gamma),
             Kernel::Polynomial {
                 gamma,
                 coef0,
@@ -291,6 +311,10 @@ impl<'a> Gram<'a> {
     /// Kernel values of the chosen left rows (with their panel) with the right rows `range`, row-major.
     pub fn block(&self, rows: &[u32], panel: &[f64], range: Range<usize>, out: &mut [f64]) {
         let length = range.len();
+        if let Kernel::Laplacian { .. } = self.kernel {
+            self.distances(rows, panel, range.clone(), out);
+            return self.apply(out, 0.0, &[]);
+        }
         match (&self.left, &self.right, &self.right_columns) {
             (Features::Sparse(left), _, Some(columns)) => {
                 for (&i, products) in rows.iter().zip(out.chunks_mut(length.max(1))) {
@@ -312,9 +336,34 @@ impl<'a> Gram<'a> {
         }
     }
 
+    /// Manhattan distances of the chosen left rows (with their panel) from the right rows `range`, row-major.
+    fn distances(&self, rows: &[u32], panel: &[f64], range: Range<usize>, out: &mut [f64]) {
+        let d = self.features();
+        match (&self.left, &self.right) {
+            (_, Features::Dense(right)) => {
+                let right = &right.data()[range.start * d..range.end * d];
+                manhattan::distances(panel, right, d, out);
+            }
+            (Features::Sparse(left), Features::Sparse(right)) => {
+                let mut dense = memory::zeros(d);
+                for (&i, out) in rows.iter().zip(out.chunks_mut(range.len().max(1))) {
+                    for (j, out) in range.clone().zip(out) {
+                        let (row, dense) = (i as usize, &mut dense);
+                        *out = manhattan::sparse_distance(left, row, right, j, dense);
+                    }
+                }
+            }
+            // The constructors allow no other combination.
+            _ => out.fill(0.0),
+        }
+    }
+
     /// Kernel values among the chosen left rows (with their panel), row-major. Only for [`Gram::of`].
     pub fn square(&self, rows: &[u32], panel: &[f64], out: &mut [f64]) {
         let count = rows.len();
+        if let Kernel::Laplacian { .. } = self.kernel {
+            return self.laplacian_square(rows, panel, out);
+        }
         match &self.left {
             Features::Dense(left) => {
                 let view = View::rows(panel, left.columns());
@@ -330,10 +379,26 @@ impl<'a> Gram<'a> {
         for (k, values) in out.chunks_exact_mut(count.max(1)).enumerate() {
             let columns = rows.iter().map(|&j| j as usize);
             self.values(rows[k], columns, &norms, values);
-            if let Kernel::Rbf { .. } = self.kernel {
+            if self.kernel.is_of_distances() {
                 values[k] = 1.0;
             }
         }
+    }
+
+    /// [`Self::square`] of a function of Manhattan distances.
+    fn laplacian_square(&self, rows: &[u32], panel: &[f64], out: &mut [f64]) {
+        match &self.left {
+            Features::Dense(left) => manhattan::distances(panel, panel, left.columns(), out),
+            Features::Sparse(left) => {
+                let mut dense = memory::zeros(left.columns());
+                let pairs = rows.iter().flat_map(|&i| rows.iter().map(move |&j| (i, j)));
+                for ((i, j), out) in pairs.zip(out.iter_mut()) {
+                    let (i, j) = (i.min(j) as usize, i.max(j) as usize);
+                    *out = manhattan::sparse_distance(left, i, left, j, &mut dense);
+                }
+            }
+        }
+        self.apply(out, 0.0, &[]);
     }
 
     /// Kernel values between the chosen left rows and all right rows, row-major.
@@ -419,7 +484,7 @@ impl<'a> Gram<'a> {
         if self.same && !mirror(matrix, n, monitor) {
             return false;
         }
-        if let (Kernel::Rbf { .. }, true) = (self.kernel, self.same) {
+        if self.kernel.is_of_distances() && self.same {
             (0..n).for_each(|i| matrix[i * m + i] = T::nearest(1.0));
         }
         true
@@ -537,8 +602,16 @@ mod tests {
             let starts: Vec<i32> = (0..=n).map(|i| (i * d) as i32).collect();
             let dense = Features::Dense(Dense::new(&x, n, d).unwrap());
             let sparse = Features::Sparse(Sparse::new(&x, &indices, &starts, d).unwrap());
-            for features in [dense, sparse] {
-                let gram = Gram::of(Kernel::Rbf { gamma: 0.7 }, features);
+            let (squared, absolute) =
+                (Kernel::Rbf { gamma: 0.7 }, Kernel::Laplacian { gamma: 0.7 });
+            let all = [
+                (dense, squared),
+                (sparse, squared),
+                (dense, absolute),
+                (sparse, absolute),
+            ];
+            for (features, kernel) in all {
+                let gram = Gram::of(kernel, features);
                 let [one, three] = [1, 3].map(|count| {
                     let threads = Threads::new(count);
                     gram.product(&factor, q, &threads, &mut ()).unwrap()

@@ -6,6 +6,7 @@ pub mod columns;
 pub mod features;
 pub mod few_columns;
 pub(crate) mod inverse;
+pub mod manhattan;
 pub mod matmul;
 pub mod root;
 pub mod rows;

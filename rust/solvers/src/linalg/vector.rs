@@ -199,6 +199,23 @@ pub fn rbf(products: &mut [f64], squared_norm: f64, squared_norms: &[f64], gamma
     }
 }
 
+#[inline(always)]
+fn exponentials_loop<const FUSED: bool>(numbers: &mut [f64], factor: f64) {
+    for number in numbers {
+        *number = exp::<FUSED>(factor * *number);
+    }
+}
+
+/// Turns numbers `x` into `exp(factor x)`.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma"))]
+pub fn exponentials(numbers: &mut [f64], factor: f64) {
+    if target_cfg_f!(target_feature = "fma") {
+        exponentials_loop::<true>(numbers, factor);
+    } else {
+        exponentials_loop::<false>(numbers, factor);
+    }
+}
+
 /// Turns inner products `p` into `(gamma p + coef0)^degree`.
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma"))]
 pub fn polynomial(products: &mut [f64], gamma: f64, coef0: f64, degree: u32) {
