@@ -12,7 +12,6 @@ from sklearn.ensemble import (
     RandomForestClassifier,
 )
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.multioutput import ClassifierChain
 from sklearn.neighbors import KNeighborsClassifier
@@ -21,7 +20,7 @@ from sklearn.svm import SVC, LinearSVC
 
 from common import sized
 from multimargin.baselines import WithOneClassLabels
-from multimargin.kernels import make_kernel
+from multimargin.kernels import Kernel, make_kernel
 
 MOST_LINKS = 200
 
@@ -37,20 +36,30 @@ class Peer:
 class KernelOnce(BaseEstimator):
     """One-vs-rest SVC on a kernel matrix that all labels share."""
 
-    def __init__(self, gamma: float = 1.0, C: float = 1.0, class_weight: str | None = None) -> None:
-        self.gamma, self.C, self.class_weight = gamma, C, class_weight
+    def __init__(
+        self,
+        gamma: float = 1.0,
+        C: float = 1.0,
+        class_weight: str | None = None,
+        kernel: str = "rbf",
+    ) -> None:
+        self.gamma, self.C, self.class_weight, self.kernel = gamma, C, class_weight, kernel
 
     def fit(self, X: Any, y: Any) -> "KernelOnce":
         """Fit all labels."""
         self.rows_ = X
         svc = SVC(C=self.C, kernel="precomputed", class_weight=self.class_weight)
         inner = WithOneClassLabels(OneVsRestClassifier(svc))
-        self.model_ = inner.fit(rbf_kernel(X, X, gamma=self.gamma), y)
+        self.model_ = inner.fit(self._values(X), y)
         return self
 
     def decision_function(self, X: Any) -> Any:
         """Return the scores."""
-        return self.model_.decision_function(rbf_kernel(X, self.rows_, gamma=self.gamma))
+        return self.model_.decision_function(self._values(X))
+
+    def _values(self, X: Any) -> Any:
+        """Return the kernel values with the training rows."""
+        return Kernel(self.kernel, self.gamma).matrix(X, self.rows_)
 
     def predict(self, X: Any) -> Any:
         """Return the labels with a positive score."""
@@ -73,14 +82,16 @@ def peers(X: Any, y: Any) -> list[Peer]:
         ]
         found.append(Peer(f"LogisticRegression{tail}", [_one_vs_rest(one) for one in logistic]))
         found.append(Peer(f"LinearSVC{tail}", [_one_vs_rest(one) for one in svc]))
-        if dense:
-            scale = make_kernel("rbf", X, gamma="scale", degree=3, coef0=0.0).gamma
+        for kernel in ("rbf", "laplacian") if dense else ():
+            scale = make_kernel(kernel, X, gamma="scale", degree=3, coef0=0.0).gamma
+            Cs = (0.3, 1.0, 3.0, 10.0, 30.0) if kernel == "rbf" else (1.0, 3.0, 10.0, 30.0, 100.0)
             grid = [
-                KernelOnce(width * scale, C, weight)
+                KernelOnce(width * scale, C, weight, kernel)
                 for width in (0.25, 1.0, 4.0)
-                for C in (0.3, 1.0, 3.0, 10.0, 30.0)
+                for C in Cs
             ]
-            found.append(Peer(f"SVC{tail}", grid))
+            shown = "" if kernel == "rbf" else f", {kernel}"
+            found.append(Peer(f"SVC{shown}{tail}", grid))
         # scikit-learn multiplies the weights of all labels of a row: for few labels only.
         if dense or weight is None:
             for forest in (RandomForestClassifier, ExtraTreesClassifier):
