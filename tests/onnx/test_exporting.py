@@ -74,6 +74,7 @@ def answers(model, X, folder, **names):
     )
     outputs = [output.name for output in session.get_outputs()]
     X = X.toarray() if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
+    assert [len(found) for found in session.run(outputs, {"X": X[:0]})] == [0] * len(outputs)
     return dict(zip(outputs, session.run(outputs, {"X": X}), strict=True))
 
 

@@ -133,7 +133,10 @@ class Graph:
 
     def each_row(self, X: Rows, width: int, of_row: Callable[[Node], Node], size: int) -> Node:
         """Append what a function appends for a row, for each of X; return the results (n, size)."""
-        rows, outer, self._nodes = self._named(X), self._nodes, []
+        rows = self._named(X)
+        # A further row: ONNX Runtime scans no empty tensor.
+        more = self.add("Pad", rows, np.array([0, 0, 1, 0], dtype=np.int64), 0.0)
+        outer, self._nodes = self._nodes, []
         name, row = self._new_name("Scan"), self._new_name("row")
         if rows in self._single:
             self.of_single(row)
@@ -145,9 +148,9 @@ class Graph:
         ]
         body = helper.make_graph(self._nodes, "row", ends[:1], ends[1:])
         self._nodes = outer
-        node = helper.make_node("Scan", [rows], [name], body=body, num_scan_inputs=1)
+        node = helper.make_node("Scan", [more], [name], body=body, num_scan_inputs=1)
         self._nodes.append(node)
-        return name
+        return self.add("Slice", name, *(np.array([to], dtype=np.int64) for to in (0, -1, 0)))
 
     def _new_name(self, operator: str) -> Node:
         self._count += 1
