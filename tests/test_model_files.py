@@ -19,6 +19,8 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.exceptions import NotFittedError
+from sklearn.metrics import f1_score, make_scorer
+from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -30,9 +32,11 @@ from multimargin.datasets.table_columns import TableColumns
 from multimargin.datasets.table_encoder import make_encoder
 from multimargin.datasets.table_kinds import Kind
 from multimargin.datasets.tables import Table
+from multimargin.measures import SCORERS, get_scorer
 from multimargin.methods import BASELINES, METHODS, make_method
 from multimargin.model_files import ModelInfo, _is_known_type, load_model, read_info, save_model
 from multimargin.scaling import with_scaler
+from multimargin.tuning import LazySearchCV, MultilabelStratifiedKFold
 from tests.support.cases import case
 from tests.support.files import signed
 from tests.support.subsets import first_fast
@@ -341,6 +345,34 @@ def test_a_dtype_is_read_only_as_skops_stores_it(tmp_path: Path) -> None:
     with_entries(file, forged)
     with pytest.raises(ValueError, match=r"types that are not trusted: numpy\.dtype"):
         load_model(file)
+
+
+def test_searches_with_all_that_the_package_offers_them_come_back(tmp_path: Path) -> None:
+    fitted = RankSVM(kernel="linear").fit(DATA.X[:60], DATA.Y[:60])
+    splitter = MultilabelStratifiedKFold(2, random_state=3)
+    scoring = {**SCORERS, "f1": make_scorer(f1_score, average="macro")}
+    search = LazySearchCV(fitted, {"C": [1.0]}, scoring=scoring, cv=splitter, refit="f1")
+    search.best_estimator_ = fitted
+    save_model(search, tmp_path / "a.model", info=INFO)
+    found = load_model(tmp_path / "a.model")
+    assert_array_equal(found.predict(DATA.X), fitted.predict(DATA.X))
+    assert repr(found.cv) == repr(splitter)
+    assert found.scoring.keys() == scoring.keys()
+
+
+def test_a_measure_is_read_only_as_skops_stores_it(tmp_path: Path) -> None:
+    fitted = RankSVM(kernel="linear").fit(DATA.X[:60], DATA.Y[:60])
+    search = GridSearchCV(fitted, {"C": [1.0]}, scoring=get_scorer("micro_f1"))
+    search.best_estimator_ = fitted
+    save_model(search, tmp_path / "a.model", info=INFO)
+
+    def forged(name: str, part: bytes) -> list[tuple[str, bytes, int]]:
+        assert name != "schema.json" or b'"FunctionNode"' in part
+        return [(name, part.replace(b'"FunctionNode"', b'"ObjectNode"'), ZIP_STORED)]
+
+    with_entries(tmp_path / "a.model", forged)
+    with pytest.raises(ValueError, match=r"not trusted: multimargin\.measures\..*micro_f1"):
+        load_model(tmp_path / "a.model")
 
 
 @pytest.mark.parametrize("kind", ["feature_names", "label_names"])

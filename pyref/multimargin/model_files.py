@@ -11,17 +11,21 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from importlib import import_module
 from importlib.metadata import version
+from inspect import isfunction
 from io import BytesIO
 from pathlib import Path
+from types import ModuleType
 from typing import Any, BinaryIO
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
 import numpy as np
 from scipy import sparse
+from sklearn import metrics
 from sklearn.base import BaseEstimator
+from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils.validation import check_is_fitted
 
-from multimargin import __version__
+from multimargin import __version__, measures
 from multimargin.checks.arrays import check_readable
 from multimargin.checks.paths import MAGIC, check_model, existing_file
 from multimargin.datasets.npz import check_size_of_array
@@ -33,9 +37,17 @@ from multimargin.files import path_to_write, replacing
 from multimargin.inspection.names import label_names_of_model
 from multimargin.inspection.steps import final_estimator
 from multimargin.kernels import Kernel
+from multimargin.measures.scorers import SCORERS
 from multimargin.methods import METHODS
 from multimargin.notices import silenced, warn
 from multimargin.thresholds import Threshold
+
+
+def _functions_of(module: ModuleType) -> set[str]:
+    """Return the full names of the public functions of a module."""
+    found = (getattr(module, name) for name in module.__all__)
+    return {f"{one.__module__}.{one.__name__}" for one in found if isfunction(one)}
+
 
 _FORMAT = 2
 # Trees: scikit-learn follows their indices without a check, so that forged ones read foreign
@@ -53,10 +65,22 @@ _REFUSED_TYPES = frozenset(
     }
 )
 _PACKAGE = "multimargin"
-_OWN_TYPES = (BaseEstimator, Threshold, Kernel, MajorityClass, Places)
-# Types that are safe only as skops itself stores them: a dtype as that of an empty array, which
-# NumPy reads without a pickle. A forged file could name another way to make one.
-_LOADERS = {"numpy.dtype": "DTypeNode"}
+_OWN_TYPES = (
+    BaseEstimator,
+    BaseCrossValidator,
+    Threshold,
+    Kernel,
+    MajorityClass,
+    Places,
+    *{type(scorer) for scorer in SCORERS.values()},
+)
+# What is safe only as skops itself stores it: a dtype as that of an empty array, which NumPy reads
+# without a pickle, and a measure by which a search selects. A forged file could name another way to
+# make one.
+_LOADERS = {
+    "numpy.dtype": "DTypeNode",
+    **dict.fromkeys(_functions_of(measures) | _functions_of(metrics), "FunctionNode"),
+}
 _SPARSE_TYPES = frozenset(
     f"scipy.sparse.{name}" for name in ("_csr.csr_array", "_csr.csr_matrix", "_csc.csc_array")
 )
@@ -161,10 +185,10 @@ def load_model(path: str | os.PathLike[str], *, trusted: Collection[str] = ()) -
     path : str or path-like
         A file that `save_model` wrote.
     trusted : collection of str, default=()
-        Full names of types that may be loaded beside those of multimargin, scikit-learn, NumPy and
-        SciPy: of a transformer of your own in a pipeline, say, or "sklearn.tree._tree.Tree" or
-        "sklearn.neighbors._kd_tree.KDTree", trees that scikit-learn follows without checking their
-        indices.
+        Full names of types that may be loaded beside those of multimargin, scikit-learn and NumPy,
+        and sparse matrices: of a transformer of your own in a pipeline, say, or
+        "sklearn.tree._tree.Tree" or "sklearn.neighbors._kd_tree.KDTree", trees that scikit-learn
+        follows without checking their indices.
 
     Returns
     -------
