@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from scipy import sparse
 from scipy.special import logit
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
@@ -16,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 
 from multimargin import MLRL, CalibratedClassifier, RankLSVM, RankSVM, ThresholdedClassifier
 from multimargin.calibration import PooledCalibration
-from multimargin.calibration.calibrated import calibrate
+from multimargin.calibration.calibrated import calibrate, with_empty_label
 from multimargin.calibration.head import Head
 from multimargin.calibration.held_out import HeldOut
 from multimargin.thresholds import F1Threshold, LabelsThreshold, ShrunkenThreshold
@@ -182,3 +183,11 @@ def test_parameters_are_checked():
     ):
         with pytest.raises((TypeError, ValueError), match=message):
             CalibratedClassifier(RankSVM(), **parameters).fit(X, Y)
+
+
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
+def test_whether_a_row_has_a_label_is_unknown_where_one_may_apply(container):
+    marks = np.array([[1, 0], [0, 0], [1, 2], [0, 2], [2, 2]], dtype=np.uint8)
+    found = with_empty_label(container(marks))
+    found = found.toarray() if sparse.issparse(found) else found
+    np.testing.assert_array_equal(found, np.column_stack([marks, [0, 1, 0, 2, 2]]))

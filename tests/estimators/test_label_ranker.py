@@ -955,3 +955,31 @@ def test_the_rows_held_out_of_many_have_time_of_their_own(monkeypatch):
     assert given[0] < 0.1
     assert given[-1] > 10.0
     assert model.ranker_.status_ == "converged"
+
+
+@pytest.mark.filterwarnings("ignore::multimargin.UnknownLabelsWarning")
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"stack": ["lift"]},
+        {"calibration": False},
+        {"threshold": RecallGuarantee(0.8), "scoring": "micro_f1"},
+        {"threshold": "macro", "scoring": "micro_f1"},
+    ],
+)
+def test_a_fold_of_which_nothing_is_known_changes_no_score(options):
+    X, y = problem(n=90)
+    y = np.vstack([y, np.full((20, 5), np.nan)])
+    X = np.vstack([X, X[:20]])
+    known = np.arange(90)
+    folds = [(np.delete(known, test), test) for test in np.array_split(known, 3)]
+    options = {**QUICK, "kernel": "linear", "scaling": False, **options}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        expected = LabelRankerCV([1.0], cv=folds, **options).fit(X, y)
+        further = [*folds, (known[:60], np.arange(90, 110))]
+        model = LabelRankerCV([1.0], cv=further, **options).fit(X, y)
+        few = LabelRankerCV([1.0], cv=[folds[0], further[-1]], **options).fit(X, y)
+    assert model.best_score_ == pytest.approx(expected.best_score_, abs=1e-9)
+    assert few.best_score_ > 0.5

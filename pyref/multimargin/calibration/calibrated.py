@@ -301,10 +301,12 @@ def odds_within_folds(held_out: HeldOut, *, lift: bool = False) -> Matrix:
     """Return odds of held-out rows from calibrations of other rows of the same fold.
 
     Models of other folds were fitted to the rows of this one: a calibration of their scores has
-    seen its labels, and would score above chance even if there were nothing to learn.
+    seen its labels, and would score above chance even if there were nothing to learn. A fold of
+    which nothing is known keeps odds of zero.
     """
-    odds = np.empty(held_out.labels.shape)
-    for fold in np.unique(held_out.folds):
+    odds = np.zeros(held_out.labels.shape)
+    known = (held_out.indicator() != UNKNOWN).any(axis=1)
+    for fold in np.unique(held_out.folds[known]):
         own = np.flatnonzero(held_out.folds == fold)
         part = held_out.at(own)
         # It warns of a fold with one row.
@@ -314,11 +316,12 @@ def odds_within_folds(held_out: HeldOut, *, lift: bool = False) -> Matrix:
 
 
 def with_empty_label(indicator: Indicator) -> Indicator:
-    """Append a label of the rows that have none."""
-    empty = count_labels(indicator, axis=1)[1] == indicator.shape[1]
+    """Append a label of the rows that have none, unknown where they may have one."""
+    relevant, irrelevant = count_labels(indicator, axis=1)
+    known = np.where(irrelevant == indicator.shape[1], 1, UNKNOWN)
+    empty = np.where(relevant > 0, 0, known).astype(np.uint8)
     if sparse.issparse(indicator):
-        further = sparse.csr_array(empty[:, None].astype(np.uint8))
-        return sparse.hstack([indicator, further], format="csr")
+        return sparse.hstack([indicator, sparse.csr_array(empty[:, None])], format="csr")
     return np.column_stack([indicator, empty])
 
 

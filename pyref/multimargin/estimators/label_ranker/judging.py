@@ -182,8 +182,9 @@ class Judge:
     def _label_sets(self, odds: Matrix, held_out: HeldOut, *, apart: bool) -> NDArray[np.intp]:
         """Return the label sets (m, q) of held-out rows from their odds."""
         X, everywhere = self._task.rows, np.arange(len(odds))
-        places = [np.flatnonzero(held_out.folds == fold) for fold in range(self._n_folds) if apart]
-        places = [own for own in places if own.size]
+        # Of the others nothing is measured, and no threshold can be learned.
+        measured = [fold for fold, rows in enumerate(self._measured) if rows.size]
+        places = [np.flatnonzero(held_out.folds == fold) for fold in measured if apart]
         found = np.empty(odds.shape, dtype=np.intp)
         for own in places if len(places) > 1 else [everywhere]:
             others = np.setdiff1d(everywhere, own) if own.size < everywhere.size else own
