@@ -337,7 +337,9 @@ def test_folds_without_rows_that_count(folds, message):
     for model in (LabelRankerCV(cv=folds), CalibratedClassifier(LabelDiscriminant(), cv=folds)):
         with pytest.raises(ValueError, match=message):
             model.fit(X, Y, sample_weight=WEIGHTS)
-    with pytest.raises(ValueError, match=r"groups has 3 rows; expected 48, as many as X"):
+    with pytest.raises(
+        ValueError, match=r"groups has shape \(3,\); expected \(48,\), one for each row"
+    ):
         LabelRankerCV().fit(X, Y, sample_weight=WEIGHTS, groups=[0, 1, 2])
 
 

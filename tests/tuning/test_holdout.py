@@ -82,7 +82,12 @@ def test_nonsense_is_refused():
     for options, message in (
         ({"test_size": 1.0}, "test_size is 1.0; expected"),
         ({"test_size": 1e-9}, "expected one that leaves rows in both parts of 400"),
-        ({"groups": [1, 2]}, "inconsistent numbers of samples"),
+        ({"groups": [1, 2]}, r"groups has shape \(2,\); expected \(400,\), one for each row"),
+        (
+            {"groups": np.zeros(400)},
+            "test_size is 0.25, and groups has 1; expected groups for both",
+        ),
+        ({"groups": np.arange(400) // 200, "test_size": 300}, "test_size is 300, and groups has 2"),
     ):
         with pytest.raises(ValueError, match=message):
             stratified_train_test_split(X, Y, **options)

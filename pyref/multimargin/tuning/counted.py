@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from multimargin.checks.arrays import check_as_many_rows
 from multimargin.checks.weights import rows_that_count
 from multimargin.scikit_learn import safe_indexing
 from multimargin.targets.reading import Targets
 from multimargin.tuning.folds import Rows, folds_of
+from multimargin.tuning.groups import check_groups
 from multimargin.typing import Folds, MatrixLike, Vector
 
 
@@ -38,15 +38,13 @@ def counted(
 
     A splitter and pairs of row numbers are of all rows, a number of folds is of those that count.
     """
-    rows = rows_that_count(sample_weight)
+    rows, groups = rows_that_count(sample_weight), check_groups(groups, targets.indicator.shape[0])
     if rows is None:
         return Counted(X, targets, sample_weight, groups, cv, None)
     assert sample_weight is not None
-    if groups is not None:
-        check_as_many_rows(groups, X, "groups")
     if not (cv is None or isinstance(cv, Integral)):
         cv = _among(rows, folds_of(cv, X, targets.strata, groups), len(sample_weight))
-    groups = None if groups is None else safe_indexing(groups, rows)
+    groups = None if groups is None else groups[rows]
     X, targets = safe_indexing(X, rows), targets.rows(rows)
     return Counted(X, targets, sample_weight[rows], groups, cv, rows)
 

@@ -40,9 +40,9 @@ class MultilabelStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]
     -----
     Iterative stratification (Sechidis et al. 2011, algorithm 1): the label with the fewest
     remaining rows is dealt out first, to the folds that lack most of it. A label with fewer than
-    `n_splits` relevant rows is in as many folds as it has rows. Rows without labels are spread
-    evenly; the sizes of the folds differ a little. Of more than 20,000 rows, those whose labels all
-    have 1000 rows or more in a fold are dealt out by chance.
+    `n_splits` relevant rows is in as many folds as it has rows, unless these have rarer labels,
+    too. Rows without labels are spread evenly; the sizes of the folds differ a little. Of more than
+    20,000 rows, those whose labels all have 1000 rows or more in a fold are dealt out by chance.
     One-dimensional targets go to scikit-learn's `StratifiedKFold`.
 
     Examples

@@ -6,13 +6,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.model_selection import GroupShuffleSplit
-from sklearn.utils import check_consistent_length, check_random_state, indexable
+from sklearn.utils import check_random_state, indexable
 
 from multimargin.checks.arrays import warn_of_other_order
 from multimargin.checks.parameters import check_integer, check_real
 from multimargin.scikit_learn import safe_indexing
 from multimargin.targets.reading import read_targets
 from multimargin.tuning.folds import Rows, rows_to_deal
+from multimargin.tuning.groups import check_groups
 from multimargin.tuning.stratification import parts_of_rows
 from multimargin.typing import Indicator, LabelsLike, MatrixLike
 
@@ -82,6 +83,7 @@ def held_out_rows(
 ) -> tuple[Rows, Rows]:
     """Return the rows of the training and of the test part, by a boolean indicator (n, q)."""
     n = relevant.shape[0]
+    groups = check_groups(groups, n)
     if isinstance(test_size, Integral) and not isinstance(test_size, bool):
         share = check_integer("test_size", test_size, at_least=1, at_most=n - 1) / n
     else:
@@ -96,9 +98,14 @@ def held_out_rows(
         tested[draws.permutation(left)[: round(share * left.size)]] = True
         train, test = np.flatnonzero(~tested), np.flatnonzero(tested)
     else:
-        check_consistent_length(relevant, groups)
+        names, numbers = np.unique(groups, return_inverse=True)
+        if np.ceil(share * names.size) >= names.size:
+            raise ValueError(
+                f"test_size is {test_size}, and groups has {names.size}; expected groups for both "
+                "parts."
+            )
         splitter = GroupShuffleSplit(1, test_size=share, random_state=random_state)
-        train, test = (np.sort(rows) for rows in next(splitter.split(relevant, groups=groups)))
+        train, test = (np.sort(rows) for rows in next(splitter.split(relevant, groups=numbers)))
     if not (train.size and test.size):
         raise ValueError(
             f"test_size is {share:g}; expected one that leaves rows in both parts of {n}."
