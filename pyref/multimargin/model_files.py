@@ -23,10 +23,10 @@ from scipy import sparse
 from sklearn import metrics
 from sklearn.base import BaseEstimator
 from sklearn.model_selection import BaseCrossValidator
-from sklearn.utils.validation import check_is_fitted
 
 from multimargin import __version__, measures
 from multimargin.checks.arrays import check_readable
+from multimargin.checks.names import quoted
 from multimargin.checks.paths import MAGIC, check_model, existing_file
 from multimargin.datasets.npz import check_size_of_array
 from multimargin.datasets.table_columns import TableColumns
@@ -35,7 +35,7 @@ from multimargin.datasets.table_kinds import KINDS, Kind
 from multimargin.estimators import MajorityClass
 from multimargin.files import path_to_write, replacing
 from multimargin.inspection.names import label_names_of_model
-from multimargin.inspection.steps import final_estimator
+from multimargin.inspection.steps import check_fitted, final_estimator
 from multimargin.kernels import Kernel
 from multimargin.measures.scorers import SCORERS
 from multimargin.methods import METHODS
@@ -166,8 +166,10 @@ def save_model(
     """
     file = path_to_write(path, "path")
     if info is None:
-        check_is_fitted(model)
+        check_fitted(model)
         info = _info_of(model)
+    if not isinstance(info, ModelInfo):
+        raise TypeError(f"info is {quoted(info)}; expected a ModelInfo or None.")
     content = _skops_content(model)
     header = {"format": _FORMAT, "scikit-learn": version("scikit-learn")} | asdict(info)
     header["sha256"] = _digest(header, content)
@@ -213,8 +215,9 @@ def read_model(
     path: str | os.PathLike[str], *, trusted: Collection[str] = ()
 ) -> tuple[BaseEstimator, ModelInfo]:
     """Read a fitted model, and what its file says about it, as `load_model` does."""
-    if isinstance(trusted, str):
-        raise TypeError(f"trusted is the text {trusted!r}; expected a collection of names.")
+    named = isinstance(trusted, Collection) and not isinstance(trusted, str)
+    if not (named and all(isinstance(name, str) for name in trusted)):
+        raise TypeError(f"trusted is {quoted(trusted)}; expected a collection of names.")
     file = existing_file(path, "path")
     with file.open("rb") as stream:
         header, info = _read_header(stream, file)

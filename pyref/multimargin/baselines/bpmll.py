@@ -26,7 +26,7 @@ from sklearn.utils import check_random_state
 
 from multimargin.baselines.base import BaselineClassifier
 from multimargin.blas import with_one_blas_thread
-from multimargin.checks.parameters import check_integer, check_real
+from multimargin.checks.parameters import check_integer, check_real, check_seed
 from multimargin.targets.indicator import check_pairs
 from multimargin.targets.reading import Targets
 from multimargin.thresholds import ScoresThreshold
@@ -101,6 +101,7 @@ class BPMLL(BaselineClassifier):
         check_real("learning_rate", self.learning_rate, above=0.0)
         check_integer("n_epochs", self.n_epochs, at_least=1)
         check_real("decay", self.decay, at_least=0.0)
+        check_seed(self.random_state)
 
     @with_one_blas_thread
     def _fit(self, X: Features, targets: Targets) -> None:

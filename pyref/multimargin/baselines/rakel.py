@@ -21,7 +21,7 @@ from sklearn.utils import check_random_state
 from multimargin.baselines.base import BaselineClassifier
 from multimargin.baselines.binary import check_classifier
 from multimargin.baselines.label_powerset import LabelPowerset, predicted_sets
-from multimargin.checks.parameters import check_integer
+from multimargin.checks.parameters import check_integer, check_seed
 from multimargin.targets.reading import Targets
 from multimargin.thresholds import ConstantThreshold
 from multimargin.typing import Features, Matrix
@@ -91,6 +91,7 @@ class RAkEL(BaselineClassifier):
         if self.n_models is not None:
             check_integer("n_models", self.n_models, at_least=1)
         check_classifier(self.estimator)
+        check_seed(self.random_state)
 
     def _fit(self, X: Features, targets: Targets) -> None:
         Y = targets.indicator

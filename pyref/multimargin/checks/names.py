@@ -53,9 +53,9 @@ def places_of(
     return [place[name] for name in wanted]
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
+def did_you_mean(name: str, known: Iterable[object]) -> str:
     """Return a hint at the nearest known name; case tells where it can. Empty if all are far."""
-    by_lower = {key.lower(): key for key in known}
+    by_lower = {key.lower(): key for key in known if isinstance(key, str)}
     near = get_close_matches(name, by_lower.values(), n=1, cutoff=0.5)
     near = near or get_close_matches(name.lower(), by_lower, n=1, cutoff=0.5)
     return f" (did you mean {by_lower[near[0].lower()]!r}?)" if near else ""

@@ -1,6 +1,6 @@
 """The top labels of rows, and the names of predicted labels."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Set
 from typing import Any, Literal, cast, overload
 
 import numpy as np
@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from multimargin.calibration.shortlists import best_of_rows
+from multimargin.checks.arrays import naming
+from multimargin.checks.names import quoted
 from multimargin.checks.parameters import check_integer
 from multimargin.inspection.steps import final_estimator, steps_of
 from multimargin.measures.label_scores import answer_of, response_of, scores_of
@@ -27,14 +29,20 @@ def label_names_of_model(model: BaseEstimator) -> NDArray[np.generic]:
     return np.asarray(names)
 
 
-def _numbers_of_labels(model: Any) -> Any:
-    """Return the classes of a model of this package, or the label numbers of another one."""
+def _classes_of(model: Any) -> Any:
+    """Return the classes of a model, a list of those of each label of some libraries."""
     classes = getattr(model, "classes_", None)
     if classes is None:
         raise TypeError(
             f"model ends with a {type(model).__name__}, which does not say what it predicts; "
             "expected a fitted classifier of labels."
         )
+    return classes
+
+
+def _numbers_of_labels(model: Any) -> Any:
+    """Return the classes of a model of this package, or the label numbers of another one."""
+    classes = _classes_of(model)
     if not isinstance(classes, list):
         return classes
     # A list of arrays, as of chains and forests: the two classes of each label.
@@ -209,18 +217,18 @@ def predict_top(
 
 def blocks_of_rows(model: BaseEstimator, X: MatrixLike) -> Iterator[MatrixLike]:
     """Return blocks of rows, small enough to hold the scores of all labels of a block."""
-    count = label_names_of_model(model).size
+    count, n = label_names_of_model(model).size, count_rows(X)
     if is_sparse(X):
         X = X.tocsr()
     check_multilabel(model, X)
-    n, step = num_samples(X), max(_SCORES // count, 1)
+    step = max(_SCORES // count, 1)
     # Models refuse X without rows.
     return (safe_indexing(X, slice(first, first + step)) for first in range(0, max(n, 1), step))
 
 
 def check_rows(X: MatrixLike, answered: int) -> None:
     """Raise ValueError unless a model answered for each row: vectorizers iterate over columns."""
-    n = num_samples(X)
+    n = count_rows(X)
     if n != answered:
         raise ValueError(
             f"X is a {type(X).__name__} of {n} rows, for which the model returns {answered}; "
@@ -228,14 +236,24 @@ def check_rows(X: MatrixLike, answered: int) -> None:
         )
 
 
+def count_rows(X: MatrixLike) -> int:
+    """Return the number of rows of an argument."""
+    if isinstance(X, Mapping | Set):
+        raise TypeError(f"X is {quoted(X)}; expected rows, as the model takes them.")
+    with naming("X", "a matrix, a data frame or a sequence of rows"):
+        n: int = num_samples(X)
+    return n
+
+
 def check_multilabel(model: BaseEstimator, X: MatrixLike) -> None:
     """Raise ValueError if a model predicts one class per row."""
+    count_rows(X)
     last = final_estimator(model)
     several = getattr(last, "multilabel_", None)
     if several is None:
         # For another library's model, its predictions tell.
         several = (
-            isinstance(last.classes_, list)
+            isinstance(_classes_of(last), list)
             or np.ndim(model.predict(safe_indexing(X, slice(0, 1)))) == 2
         )
     if not several:

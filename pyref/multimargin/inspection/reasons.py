@@ -7,14 +7,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
 
 from multimargin.calibration import CalibratedClassifier
-from multimargin.checks.names import did_you_mean, listed
+from multimargin.checks.names import did_you_mean, listed, quoted
 from multimargin.checks.parameters import check_integer
 from multimargin.estimators.bases.label_scoring import LabelScoringClassifier
-from multimargin.inspection.names import check_rows, label_names_of_model, predicted_labels
-from multimargin.inspection.steps import final_estimator, fitted_inside, steps_of
+from multimargin.inspection.names import (
+    check_rows,
+    count_rows,
+    label_names_of_model,
+    predicted_labels,
+)
+from multimargin.inspection.steps import check_fitted, final_estimator, fitted_inside, steps_of
 from multimargin.scikit_learn import num_samples
 from multimargin.typing import MatrixLike, Name
 
@@ -118,15 +122,17 @@ def explain(
     >>> explain(tagger.fit(texts, tags), None, "sound", k=3).features
     ('audio', 'plays', 'photos')
     """
-    check_is_fitted(model)
+    check_fitted(model)
     check_integer("k", k, at_least=1)
     names = label_names_of_model(model).tolist()
     of_predicted = label is None and None not in names
     if of_predicted and X is None:
         raise ValueError(f"X and label are both None; expected rows, or one of {listed(names)}.")
-    if not of_predicted and label not in names:
+    if not of_predicted and (getattr(label, "ndim", 0) > 0 or label not in names):
         meant = did_you_mean(label, names) if isinstance(label, str) else ""
-        raise ValueError(f"label is {label!r}{meant}; expected one of {listed(names)}.")
+        raise ValueError(f"label is {quoted(label)}{meant}; expected one of {listed(names)}.")
+    if X is not None:
+        count_rows(X)
     given, (model, X, features) = X, _last_step(model, X, None)
     if X is not None:
         check_rows(given, num_samples(X))

@@ -3,7 +3,10 @@
 from collections.abc import Iterator
 
 from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
 
+from multimargin.checks.names import quoted
+from multimargin.checks.parameters import is_estimator
 from multimargin.estimators.bases.label_scoring import LabelScoringClassifier
 
 
@@ -20,6 +23,15 @@ def steps_of(model: BaseEstimator) -> Iterator[BaseEstimator]:
     elif not (model is None or isinstance(model, str)):
         # None or "passthrough" does nothing.
         yield model
+
+
+def check_fitted(model: object) -> None:
+    """Refuse a model that is no estimator, or is not fitted."""
+    if not is_estimator(model):
+        raise TypeError(
+            f"model is {quoted(model)}; expected a fitted estimator, pipeline or search."
+        )
+    check_is_fitted(model)
 
 
 def fitted_inside(classifier: BaseEstimator) -> BaseEstimator:

@@ -6,6 +6,7 @@ do not count.
 """
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -254,7 +255,7 @@ def _compared(Y_true: Any, Y_pred: Any, sample_weight: ArrayLike | None) -> _Lab
 
 
 def _check_zero_division(zero_division: float) -> None:
-    if zero_division not in (0.0, 1.0):
+    if not isinstance(zero_division, Real) or zero_division not in (0.0, 1.0):
         raise ValueError(f"zero_division is {zero_division!r}; expected 0.0 or 1.0.")
 
 

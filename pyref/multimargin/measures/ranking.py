@@ -18,6 +18,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from multimargin.checks.parameters import check_choice
 from multimargin.checks.scores import check_scores
 from multimargin.checks.weights import check_sample_weight
 from multimargin.targets.indicator import known_labels
@@ -303,8 +304,7 @@ def ranking_measures(
     sample_weight: ArrayLike | None = None,
 ) -> dict[str, float]:
     """Compute some ranking measures by name: what they share is computed once."""
-    if degenerate_rows not in ("ignore", "count"):
-        raise ValueError(f"degenerate_rows is {degenerate_rows!r}; expected 'ignore' or 'count'.")
+    check_choice("degenerate_rows", degenerate_rows, ("ignore", "count"))
     indicator, known = known_labels(Y_true, "Y_true")
     relevant = indicator.view(np.bool_)
     n, q = relevant.shape

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn import metrics
 
+from multimargin.checks.arrays import naming
 from multimargin.checks.parameters import check_integer, check_real
 from multimargin.checks.scores import check_scores
 from multimargin.checks.weights import check_sample_weight
@@ -121,9 +122,9 @@ def label_propensities(Y_train: LabelsLike, *, a: float = 0.55, b: float = 1.5) 
     a, b = check_real("a", a, at_least=0.0), check_real("b", b, above=0.0)
     if Y.shape[0] < 3:
         raise ValueError(f"Y_train has {Y.shape[0]} rows; expected at least 3.")
-    constant = (np.log(Y.shape[0]) - 1.0) * (b + 1.0) ** a
     counts = Y.sum(axis=0, dtype=np.int64)
-    propensities: Vector = 1.0 / (1.0 + constant * (counts + b) ** -a)
+    odds = (np.log(Y.shape[0]) - 1.0) * ((b + 1.0) / (counts + b)) ** a
+    propensities: Vector = 1.0 / (1.0 + odds)
     return propensities
 
 
@@ -167,7 +168,8 @@ def propensity_scored_precision_at_k(
     """
     Y, f, weights, _ = _checked(Y_true, scores, sample_weight)
     k = _checked_k(k, Y.shape[1])
-    p = np.asarray(propensities, dtype=np.float64)
+    with naming("propensities", "a number for each label"):
+        p = np.asarray(propensities, dtype=np.float64)
     if p.shape != (Y.shape[1],) or not ((p > 0.0) & (p <= 1.0)).all():
         raise ValueError(
             f"propensities have shape {p.shape}; expected ({Y.shape[1]},), values in (0, 1]."

@@ -87,10 +87,11 @@ def as_measured(Y: Marks) -> Marks:
 
 def scorer_key(name: str) -> str:
     """Return the key of `SCORERS` that a name stands for, with or without "neg_"."""
-    plain = name.replace("-", "_").removeprefix("neg_")
-    for key in (plain, f"neg_{plain}"):
-        if key in SCORERS:
-            return key
+    if isinstance(name, str):
+        plain = name.replace("-", "_").removeprefix("neg_")
+        for key in (plain, f"neg_{plain}"):
+            if key in SCORERS:
+                return key
     known = sorted(key.removeprefix("neg_") for key in SCORERS)
     raise ValueError(f"name is {name!r}; expected one of {', '.join(known)}.")
 

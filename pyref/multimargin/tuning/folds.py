@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.model_selection import BaseCrossValidator, GroupKFold, KFold, StratifiedKFold, check_cv
-from sklearn.utils import check_consistent_length, check_random_state
 
-from multimargin.checks.arrays import warn_of_other_order
+from multimargin.checks.arrays import check_as_many_rows, warn_of_other_order
 from multimargin.checks.names import quoted
-from multimargin.checks.parameters import check_integer
+from multimargin.checks.parameters import check_integer, random_state_of
 from multimargin.targets.given import recognise
 from multimargin.targets.indicator import known_both
 from multimargin.targets.reading import read_targets
@@ -111,7 +110,7 @@ class MultilabelStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]
         if y is None:
             raise ValueError("y is None; expected the labels to stratify by.")
         given = recognise(y)
-        check_consistent_length(X, y)
+        check_as_many_rows(y, X)
         warn_of_other_order(X, y=y)
         rows = np.zeros((given.rows, 1))
         if given.kind == "classes" or given.is_column:
@@ -129,7 +128,7 @@ class MultilabelStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]
         n = indicator.shape[0]
         if n < self.n_splits:
             raise ValueError(f"n_splits is {self.n_splits}; expected at most the {n} rows of X.")
-        random_state = check_random_state(self.random_state)
+        random_state = random_state_of(self.random_state)
         fold_of = np.empty(n, dtype=np.intp)
         shares = np.full(self.n_splits, 1.0 / self.n_splits)
         order, left = rows_to_deal(indicator, shares)

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.model_selection import GroupShuffleSplit
-from sklearn.utils import check_random_state, indexable
+from sklearn.utils import indexable
 
-from multimargin.checks.arrays import warn_of_other_order
-from multimargin.checks.parameters import check_integer, check_real
+from multimargin.checks.arrays import check_as_many_rows, warn_of_other_order
+from multimargin.checks.parameters import check_integer, check_real, random_state_of
 from multimargin.scikit_learn import safe_indexing
 from multimargin.targets.reading import read_targets
 from multimargin.tuning.folds import Rows, rows_to_deal
@@ -67,6 +67,8 @@ def stratified_train_test_split(
     >>> X.shape[0], X_test.shape[0]
     (1866, 469)
     """
+    for name, one in (("y", y), *((f"arrays[{k}]", array) for k, array in enumerate(arrays))):
+        check_as_many_rows(one, X, name)
     X, y, *arrays = indexable(X, y, *arrays)
     warn_of_other_order(X, y=y)
     train, test = held_out_rows(
@@ -89,7 +91,7 @@ def held_out_rows(
     else:
         share = check_real("test_size", test_size, above=0.0, below=1.0)
     if groups is None:
-        draws = check_random_state(random_state)
+        draws = random_state_of(random_state)
         shares = np.array([1.0 - share, share])
         dealt, left = rows_to_deal(relevant, shares)
         tested = np.zeros(n, dtype=bool)

@@ -17,6 +17,7 @@ from scipy import stats
 
 from multimargin.checks.parameters import check_choice, check_real
 from multimargin.compare.statistics.differences import advantages, rounded
+from multimargin.compare.statistics.tables import check_table
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +93,7 @@ class NemenyiTest:
 
 def average_ranks(table: pd.DataFrame, *, larger_is_better: bool) -> Ranks:
     """Rank the methods on each data set."""
-    _check_table(table)
+    _check_table(table, larger_is_better)
     never = table.isna().all()
     without_values = tuple(str(method) for method in table.columns[never])
     table = table.loc[:, ~never]
@@ -226,7 +227,7 @@ def wilcoxon_tests(
     between both sides, as Demšar proposes.
     """
     check_real("alpha", alpha, above=0.0, below=1.0)
-    _check_table(table)
+    _check_table(table, larger_is_better)
     check_choice("reference", reference, table.columns)
     rows = {}
     for method in table.columns.drop(reference):
@@ -263,7 +264,8 @@ def _chance_of_one_order(ranks: NDArray[np.float64], n: int) -> float:
     return float((1.0 / n_orders) ** (n - 1))
 
 
-def _check_table(table: pd.DataFrame) -> None:
+def _check_table(table: pd.DataFrame, larger_is_better: object) -> None:
+    check_table(table, larger_is_better)
     if not table.shape[1]:
         raise ValueError("table has no column; expected one per method.")
     for axis, names in (("rows", table.index), ("columns", table.columns)):

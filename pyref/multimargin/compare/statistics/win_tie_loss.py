@@ -11,6 +11,7 @@ from scipy import stats
 
 from multimargin.checks.parameters import check_choice, check_real
 from multimargin.compare.statistics.differences import advantages
+from multimargin.compare.statistics.tables import check_table
 
 TESTS = ("corrected", "paired", "none")
 OUTCOMES = ("win", "tie", "loss", "untested")
@@ -86,6 +87,7 @@ def win_tie_loss(
     """
     check_choice("test", test, TESTS)
     check_real("alpha", alpha, above=0.0, below=1.0)
+    check_table(table, larger_is_better)
     check_choice("reference", reference, table.columns)
     rows = []
     for data, part in table.groupby(level="data", sort=False):
