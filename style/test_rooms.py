@@ -17,6 +17,7 @@ ROOMS = [
     "durations",
     "whole_process",
     "notices",
+    "workers",
     "whole_fits",
     "blas",
     "decompositions",

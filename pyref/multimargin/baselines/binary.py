@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Parallel
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.svm import SVC
@@ -13,6 +13,7 @@ from multimargin.checks.parameters import is_estimator
 from multimargin.decompositions import aside
 from multimargin.estimators.label_specific import MajorityClass
 from multimargin.typing import Features
+from multimargin.workers import delayed
 
 # With badly scaled features libsvm would run for days; it warns when it stops here.
 _MAX_STEPS = 1_000_000

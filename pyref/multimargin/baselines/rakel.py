@@ -14,7 +14,7 @@ from math import comb
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Parallel
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
@@ -25,6 +25,7 @@ from multimargin.checks.parameters import check_integer, check_seed
 from multimargin.targets.reading import Targets
 from multimargin.thresholds import ConstantThreshold
 from multimargin.typing import Features, Matrix
+from multimargin.workers import delayed
 
 
 @dataclass(repr=False, eq=False)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Parallel
 from numpy.typing import NDArray
 from scipy.special import logit
 from sklearn.base import BaseEstimator, clone
@@ -19,6 +19,7 @@ from multimargin.targets.empty_rows import EmptyRowsWarning
 from multimargin.targets.reading import UnknownLabelsWarning
 from multimargin.tuning.folds import Rows
 from multimargin.typing import Marks, Matrix, MatrixLike
+from multimargin.workers import delayed
 
 RESPONSES = ("label_scores", "decision_function", "predict_proba")
 """Methods that score labels, the first that a classifier has."""

@@ -4,7 +4,7 @@ from collections.abc import Generator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from joblib import Parallel, delayed
+from joblib import Parallel
 from joblib.externals.loky import ProcessPoolExecutor
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 from joblib.parallel import get_active_backend
@@ -13,6 +13,7 @@ from multimargin.compare.experiment.evaluate import Job, evaluate
 from multimargin.compare.results import Result
 from multimargin.datasets import MultilabelData
 from multimargin.datasets.tables import Table
+from multimargin.workers import delayed
 
 Work = tuple[MultilabelData | Table, Job]
 

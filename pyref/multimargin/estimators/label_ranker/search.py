@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Parallel
 from scipy.stats import rankdata
 from sklearn.exceptions import ConvergenceWarning
 
@@ -23,6 +23,7 @@ from multimargin.estimators.label_ranker.settings import Grid, Setting
 from multimargin.estimators.label_ranker.task import Fold, Task
 from multimargin.notices import silenced
 from multimargin.typing import Matrix
+from multimargin.workers import delayed
 
 # A relative gain that is worth trying further C.
 _WORTH = 1e-3
