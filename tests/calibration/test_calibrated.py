@@ -191,3 +191,15 @@ def test_whether_a_row_has_a_label_is_unknown_where_one_may_apply(container):
     found = with_empty_label(container(marks))
     found = found.toarray() if sparse.issparse(found) else found
     np.testing.assert_array_equal(found, np.column_stack([marks, [0, 1, 0, 2, 2]]))
+
+
+@pytest.mark.filterwarnings("ignore::multimargin.UnknownLabelsWarning")
+@pytest.mark.parametrize("several", [False, True])
+def test_a_classifier_that_refuses_unknown_labels_is_named(several):
+    refusing, unknown = KNeighborsClassifier(), Y.astype(float)
+    unknown[0, 0] = np.nan
+    stack = [RankSVM(kernel="linear"), refusing] if several else refusing
+    with pytest.raises(ValueError, match="NaN") as caught:
+        CalibratedClassifier(stack).fit(X, unknown)
+    notes = " ".join(caught.value.__notes__)
+    assert "y has NaN for unknown labels, which KNeighborsClassifier may not take" in notes

@@ -81,6 +81,11 @@ class OnFolds:
             with silenced(UnknownLabelsWarning, EmptyRowsWarning):
                 estimator.fit(X_train, Y_train, **check_method_params(self.X, metadata, train))
         except ValueError as error:
+            if Y_train.dtype.kind == "f":
+                error.add_note(
+                    f"y has NaN for unknown labels, which {type(estimator).__name__} may not take: "
+                    "the methods of multimargin that rank pairs of labels do."
+                )
             absent = np.flatnonzero((Y_train == 1).sum(axis=0) == 0)
             if absent.size > 0:
                 error.add_note(
