@@ -228,6 +228,7 @@ def test_a_view_that_cannot_be_used_is_named(kind: str, error: Any, message: str
         ([("a__b", "passthrough", [0])], ValueError, "names"),
         ([("a", "drop", [0])], TypeError, "views has 'drop' for 'a'"),
         ([("a", None, [0])], TypeError, "views has None for 'a'"),
+        ([("a", TfidfVectorizer, [0])], TypeError, "views has .* for 'a'; expected a transformer"),
     ],
 )
 def test_what_are_no_views_is_refused_before_anything_is_fitted(

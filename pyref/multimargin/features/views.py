@@ -13,7 +13,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from multimargin.checks.arrays import check_as_many_rows
-from multimargin.checks.parameters import check_auto
+from multimargin.checks.parameters import check_auto, is_estimator
 from multimargin.features.checked import TakesFeatures
 from multimargin.features.kinds_of_columns import words_and_measurements
 from multimargin.features.lengths import unit_rows
@@ -359,7 +359,8 @@ def named_views(views: object) -> Triples:
     if len(set(names)) < len(names) or any(not name or "__" in name for name in names):
         raise ValueError(f"views has the names {names}; {expected}.")
     for name, transformer, _ in views:
-        if not (hasattr(transformer, "transform") or transformer == "passthrough"):
+        transforms = is_estimator(transformer) and hasattr(transformer, "transform")
+        if not (transforms or transformer == "passthrough"):
             raise TypeError(
                 f"views has {transformer!r} for {name!r}; expected a transformer with `fit` "
                 "and `transform`, or 'passthrough'."
