@@ -145,12 +145,10 @@ class Search:
         assert self.best is not None
         loss = self.best.setting.loss
         for kernel in grid.kernels[1:]:
-            rival, C = self.best, self.best.setting.C
-            if kernel == "linear":
-                # Fits to dense features are fast with a small C. A kernel that is worse by more
-                # than the folds differ stays so with another C.
-                rival = replace(rival, values=rival.values - rival.deviation)
-                C = grid.Cs[len(grid.Cs) // 4]
+            # A kernel that is worse by more than the folds differ stays so with another C.
+            rival = replace(self.best, values=self.best.values - self.best.deviation)
+            # Linear fits to dense features are fast with a small C.
+            C = grid.Cs[len(grid.Cs) // 4] if kernel == "linear" else self.best.setting.C
             self._climb(replace(grid.first(loss, kernel), C=C), grid.Cs, rival=rival)
         for name in ("gamma", "class_weight", "top_k"):
             for setting in grid.others(name, self.best.setting):
