@@ -2,7 +2,7 @@
 
 use crate::error::{SolverError, refused};
 use crate::linalg::columns::Columns;
-use crate::linalg::features::{Features, SPARSE};
+use crate::linalg::features::{Features, SPARSE, Sparse};
 use crate::linalg::manhattan;
 use crate::linalg::matmul::{View, multiply, multiply_add, multiply_rows};
 use crate::linalg::vector;
@@ -51,7 +51,7 @@ pub enum Kernel {
         /// Width.
         gamma: f64,
     },
-    /// `exp(-gamma sum_k |x_k - y_k|)`
+    /// `exp(-gamma sum_k |x_k - y_k|)`; sparse rows have each feature once.
     Laplacian {
         /// Width.
         gamma: f64,
@@ -87,9 +87,10 @@ pub struct Gram<'a> {
     kernel: Kernel,
     left: Features<'a>,
     right: Features<'a>,
+    /// Squared norms for "rbf", sums of magnitudes for "laplacian".
     left_norms: Vec<f64>,
     right_norms: Vec<f64>,
-    /// The largest squared norm of the right rows.
+    /// The largest of the right rows.
     largest_norm: f64,
     /// The right features by columns, when they are sparse.
     right_columns: Option<Arc<Columns>>,
@@ -188,6 +189,7 @@ impl<'a> Gram<'a> {
     fn between(kernel: Kernel, left: Features<'a>, right: Features<'a>, same: bool) -> Self {
         let norms = |features: &Features<'_>| match kernel {
             Kernel::Rbf { .. } => features.squared_norms(),
+            Kernel::Laplacian { .. } => features.absolute_sums(),
             _ => Vec::new(),
         };
         let right_norms = norms(&right);
@@ -223,15 +225,13 @@ impl<'a> Gram<'a> {
 
     /// Approximate cost of a kernel value, in multiplications of a dense matrix product.
     pub fn work_per_value(&self) -> usize {
-        let differences = matches!(self.kernel, Kernel::Laplacian { .. });
-        let (n, m) = (self.rows().max(1), self.columns().max(1));
-        match (&self.left, &self.right, &self.right_columns) {
-            (Features::Sparse(left), Features::Sparse(right), _) if differences => {
-                SPARSE * (left.nonzeros() / n + right.nonzeros() / m)
+        match (&self.right_columns, self.kernel) {
+            (Some(columns), _) => {
+                let values = self.rows().max(1) * self.columns().max(1);
+                SPARSE * columns.products_of_all() / values
             }
-            (_, _, Some(columns)) => SPARSE * columns.products_of_all() / (n * m),
-            _ if differences => DIFFERENCE * self.features(),
-            _ => self.features(),
+            (None, Kernel::Laplacian { .. }) => DIFFERENCE * self.features(),
+            (None, _) => self.features(),
         }
     }
 
@@ -345,16 +345,38 @@ impl<'a> Gram<'a> {
                 manhattan::distances(panel, right, d, out);
             }
             (Features::Sparse(left), Features::Sparse(right)) => {
-                let mut dense = memory::zeros(d);
                 for (&i, out) in rows.iter().zip(out.chunks_mut(range.len().max(1))) {
-                    for (j, out) in range.clone().zip(out) {
-                        let (row, dense) = (i as usize, &mut dense);
-                        *out = manhattan::sparse_distance(left, row, right, j, dense);
+                    if let Some(columns) = &self.right_columns {
+                        columns.overlaps(left.row(i as usize), range.start, out);
                     }
+                    self.without_overlaps(i, (left, right), range.clone(), out);
                 }
             }
             // The constructors allow no other combination.
             _ => out.fill(0.0),
+        }
+    }
+
+    /// Turns overlaps of left row `i` with some right rows into Manhattan distances. Those of equal rows are 0: both are
+    /// summed in one order.
+    fn without_overlaps(
+        &self,
+        i: u32,
+        (left, right): (&Sparse<'_>, &Sparse<'_>),
+        columns: Range<usize>,
+        overlaps: &mut [f64],
+    ) {
+        let norm = self.left_norm(i);
+        for (j, overlap) in columns.zip(overlaps) {
+            let sum = norm + self.right_norms[j];
+            *overlap = (sum - *overlap).max(0.0);
+            if let Kernel::Laplacian { gamma } = self.kernel
+                && gamma * sum > HARMLESS
+                && *overlap <= CANCELLED * sum
+            {
+                let mut dense = memory::zeros(left.columns());
+                *overlap = manhattan::sparse_distance(left, i as usize, right, j, &mut dense);
+            }
         }
     }
 

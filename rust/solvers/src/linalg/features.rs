@@ -226,6 +226,15 @@ impl Features<'_> {
         dot(&difference, &difference)
     }
 
+    /// `sum_k |x_ik|` of every row.
+    pub fn absolute_sums(&self) -> Vec<f64> {
+        let sums = (0..self.rows()).map(|i| match self {
+            Self::Dense(x) => x.row(i).iter().map(|v| v.abs()).sum(),
+            Self::Sparse(x) => x.row(i).1.iter().map(|v| v.abs()).sum(),
+        });
+        sums.collect()
+    }
+
     /// `||x_i||^2` of every row.
     pub fn squared_norms(&self) -> Vec<f64> {
         let norms = (0..self.rows()).map(|i| match self {
