@@ -2,7 +2,7 @@
 
 use crate::error::{SolverError, refused};
 use crate::linalg::columns::Columns;
-use crate::linalg::features::{Features, SPARSE, Sparse};
+use crate::linalg::features::{Features, SPARSE};
 use crate::linalg::manhattan;
 use crate::linalg::matmul::{View, multiply, multiply_add, multiply_rows};
 use crate::linalg::vector;
@@ -87,7 +87,7 @@ pub struct Gram<'a> {
     kernel: Kernel,
     left: Features<'a>,
     right: Features<'a>,
-    /// Squared norms for "rbf", sums of magnitudes for "laplacian".
+    /// Squared norms for "rbf", sums of magnitudes for "laplacian" of sparse rows; none where they are not needed.
     left_norms: Vec<f64>,
     right_norms: Vec<f64>,
     /// The largest of the right rows.
@@ -187,9 +187,9 @@ impl<'a> Gram<'a> {
     }
 
     fn between(kernel: Kernel, left: Features<'a>, right: Features<'a>, same: bool) -> Self {
-        let norms = |features: &Features<'_>| match kernel {
-            Kernel::Rbf { .. } => features.squared_norms(),
-            Kernel::Laplacian { .. } => features.absolute_sums(),
+        let norms = |features: &Features<'_>| match (kernel, features) {
+            (Kernel::Rbf { .. }, _) => features.squared_norms(),
+            (Kernel::Laplacian { .. }, Features::Sparse(rows)) => manhattan::sizes(rows),
             _ => Vec::new(),
         };
         let right_norms = norms(&right);
@@ -245,8 +245,8 @@ impl<'a> Gram<'a> {
         diagonal
     }
 
-    /// Turns inner products of left row `i` with some right rows into kernel values. The values of equal rows, and of rows
-    /// close relative to their norms, do not depend on the order in which the inner products were summed.
+    /// Turns inner products of left row `i` with some right rows, or overlaps, into kernel values. The values of equal rows,
+    /// and of rows close relative to their norms, do not depend on the order in which these were summed.
     fn values(
         &self,
         i: u32,
@@ -256,14 +256,14 @@ impl<'a> Gram<'a> {
     ) {
         let norm = self.left_norm(i);
         let mut near = Vec::new();
-        if let Kernel::Rbf { gamma } = self.kernel
+        if let Kernel::Rbf { gamma } | Kernel::Laplacian { gamma } = self.kernel
             && gamma * (norm + self.largest_norm) > HARMLESS
         {
             let pairs = products.iter().zip(norms).zip(columns);
             for (place, ((&product, &other), j)) in pairs.enumerate() {
                 let sum = norm + other;
                 if sum - 2.0 * product <= CANCELLED * sum {
-                    let distance = self.left.squared_distance(i as usize, &self.right, j);
+                    let distance = self.distance(i as usize, j);
                     memory::push(&mut near, (place, (-gamma * distance).exp()));
                 }
             }
@@ -274,12 +274,24 @@ impl<'a> Gram<'a> {
         }
     }
 
-    /// Turns inner products, or Manhattan distances, into kernel values.
-    fn apply(&self, products: &mut [f64], squared_norm: f64, squared_norms: &[f64]) {
+    /// The distance of left row `i` from right row `j`, by their differences.
+    fn distance(&self, i: usize, j: usize) -> f64 {
+        match self.kernel {
+            Kernel::Laplacian { .. } => self.left.manhattan_distance(i, &self.right, j),
+            _ => self.left.squared_distance(i, &self.right, j),
+        }
+    }
+
+    /// Turns inner products, overlaps, or distances where there are no norms, into kernel values.
+    fn apply(&self, products: &mut [f64], norm: f64, norms: &[f64]) {
         match self.kernel {
             Kernel::Linear => {}
-            Kernel::Rbf { gamma } => vector::rbf(products, squared_norm, squared_norms, gamma),
-            Kernel::Laplacian { gamma } => vector::exponentials(products, -gamma),
+            Kernel::Laplacian { gamma } if norms.is_empty() => {
+                vector::exponentials(products, -gamma);
+            }
+            Kernel::Rbf { gamma } | Kernel::Laplacian { gamma } => {
+                vector::rbf(products, norm, norms, gamma);
+            }
             Kernel::Polynomial {
                 gamma,
                 coef0,
@@ -311,21 +323,22 @@ impl<'a> Gram<'a> {
     /// Kernel values of the chosen left rows (with their panel) with the right rows `range`, row-major.
     pub fn block(&self, rows: &[u32], panel: &[f64], range: Range<usize>, out: &mut [f64]) {
         let length = range.len();
-        if let Kernel::Laplacian { .. } = self.kernel {
-            self.distances(rows, panel, range.clone(), out);
-            return self.apply(out, 0.0, &[]);
-        }
         match (&self.left, &self.right, &self.right_columns) {
             (Features::Sparse(left), _, Some(columns)) => {
-                for (&i, products) in rows.iter().zip(out.chunks_mut(length.max(1))) {
-                    columns.products(left.row(i as usize), range.start, products);
+                for (&i, sums) in rows.iter().zip(out.chunks_mut(length.max(1))) {
+                    let row = left.row(i as usize);
+                    match self.kernel {
+                        Kernel::Laplacian { .. } => {
+                            columns.sums(row, range.start, sums, manhattan::overlap);
+                        }
+                        _ => columns.sums(row, range.start, sums, |x, y| x * y),
+                    }
                 }
             }
             (_, Features::Dense(right), _) => {
                 let d = right.columns();
-                let right = View::rows(&right.data()[range.start * d..range.end * d], d);
-                let (shape, left) = ((rows.len(), d, length), View::rows(panel, d));
-                multiply(shape, left, right.transposed(), out);
+                let right = &right.data()[range.start * d..range.end * d];
+                self.compare((rows.len(), length), panel, right, out);
             }
             // The constructors allow no other combination.
             _ => out.fill(0.0),
@@ -336,68 +349,31 @@ impl<'a> Gram<'a> {
         }
     }
 
-    /// Manhattan distances of the chosen left rows (with their panel) from the right rows `range`, row-major.
-    fn distances(&self, rows: &[u32], panel: &[f64], range: Range<usize>, out: &mut [f64]) {
+    /// Inner products of `n` dense rows with `m` others, row-major, or their Manhattan distances.
+    fn compare(&self, (n, m): (usize, usize), left: &[f64], right: &[f64], out: &mut [f64]) {
         let d = self.features();
-        match (&self.left, &self.right) {
-            (_, Features::Dense(right)) => {
-                let right = &right.data()[range.start * d..range.end * d];
-                manhattan::distances(panel, right, d, out);
-            }
-            (Features::Sparse(left), Features::Sparse(right)) => {
-                for (&i, out) in rows.iter().zip(out.chunks_mut(range.len().max(1))) {
-                    if let Some(columns) = &self.right_columns {
-                        columns.overlaps(left.row(i as usize), range.start, out);
-                    }
-                    self.without_overlaps(i, (left, right), range.clone(), out);
-                }
-            }
-            // The constructors allow no other combination.
-            _ => out.fill(0.0),
+        if let Kernel::Laplacian { .. } = self.kernel {
+            return manhattan::distances(left, right, d, out);
         }
-    }
-
-    /// Turns overlaps of left row `i` with some right rows into Manhattan distances. Those of equal rows are 0: both are
-    /// summed in one order.
-    fn without_overlaps(
-        &self,
-        i: u32,
-        (left, right): (&Sparse<'_>, &Sparse<'_>),
-        columns: Range<usize>,
-        overlaps: &mut [f64],
-    ) {
-        let norm = self.left_norm(i);
-        for (j, overlap) in columns.zip(overlaps) {
-            let sum = norm + self.right_norms[j];
-            *overlap = (sum - *overlap).max(0.0);
-            if let Kernel::Laplacian { gamma } = self.kernel
-                && gamma * sum > HARMLESS
-                && *overlap <= CANCELLED * sum
-            {
-                let mut dense = memory::zeros(left.columns());
-                *overlap = manhattan::sparse_distance(left, i as usize, right, j, &mut dense);
-            }
-        }
+        let (left, right) = (View::rows(left, d), View::rows(right, d).transposed());
+        multiply((n, d, m), left, right, out);
     }
 
     /// Kernel values among the chosen left rows (with their panel), row-major. Only for [`Gram::of`].
     pub fn square(&self, rows: &[u32], panel: &[f64], out: &mut [f64]) {
         let count = rows.len();
-        if let Kernel::Laplacian { .. } = self.kernel {
-            return self.laplacian_square(rows, panel, out);
-        }
         match &self.left {
-            Features::Dense(left) => {
-                let view = View::rows(panel, left.columns());
-                let shape = (count, left.columns(), count);
-                multiply(shape, view, view.transposed(), out);
-            }
+            Features::Dense(_) => self.compare((count, count), panel, panel, out),
             Features::Sparse(left) => with_scratch(left.columns(), |dense| {
                 dense.fill(0.0);
-                left.square(rows, dense, out);
+                match self.kernel {
+                    Kernel::Laplacian { .. } => left.square(rows, dense, out, manhattan::overlap),
+                    _ => left.square(rows, dense, out, |x, y| x * y),
+                }
             }),
         }
-        let norms: Vec<f64> = rows.iter().map(|&i| self.left_norm(i)).collect();
+        let norms = rows.iter().filter_map(|&i| self.left_norms.get(i as usize));
+        let norms: Vec<f64> = norms.copied().collect();
         for (k, values) in out.chunks_exact_mut(count.max(1)).enumerate() {
             let columns = rows.iter().map(|&j| j as usize);
             self.values(rows[k], columns, &norms, values);
@@ -405,22 +381,6 @@ impl<'a> Gram<'a> {
                 values[k] = 1.0;
             }
         }
-    }
-
-    /// [`Self::square`] of a function of Manhattan distances.
-    fn laplacian_square(&self, rows: &[u32], panel: &[f64], out: &mut [f64]) {
-        match &self.left {
-            Features::Dense(left) => manhattan::distances(panel, panel, left.columns(), out),
-            Features::Sparse(left) => {
-                let mut dense = memory::zeros(left.columns());
-                let pairs = rows.iter().flat_map(|&i| rows.iter().map(move |&j| (i, j)));
-                for ((i, j), out) in pairs.zip(out.iter_mut()) {
-                    let (i, j) = (i.min(j) as usize, i.max(j) as usize);
-                    *out = manhattan::sparse_distance(left, i, left, j, &mut dense);
-                }
-            }
-        }
-        self.apply(out, 0.0, &[]);
     }
 
     /// Kernel values between the chosen left rows and all right rows, row-major.
@@ -612,7 +572,7 @@ mod tests {
     use crate::linalg::features::{Dense, Sparse};
 
     /// For dense and sparse features: equal to the product with the whole matrix, with the same bits for any number of
-    /// threads.
+    /// threads; and some rows with themselves are a part of it.
     #[test]
     fn products_are_those_of_the_matrix_whoever_computes_them() {
         let mut random = fastrand::Rng::with_seed(2);
@@ -644,6 +604,14 @@ mod tests {
                 let expected = stored_product(&matrix, n, &factor, q, &threads, &mut ()).unwrap();
                 for (found, expected) in one.iter().zip(expected) {
                     assert!((found - expected).abs() < 1e-13 * n as f64);
+                }
+                let rows: Vec<u32> = (0..n as u32).step_by(9).collect();
+                let (mut panel, mut square) = (Vec::new(), vec![f64::NAN; rows.len().pow(2)]);
+                gram.panel(&rows, &mut panel);
+                gram.square(&rows, &panel, &mut square);
+                let pairs = rows.iter().flat_map(|&i| rows.iter().map(move |&j| (i, j)));
+                for (found, (i, j)) in square.into_iter().zip(pairs) {
+                    assert!((found - matrix[i as usize * n + j as usize]).abs() < 1e-14);
                 }
             }
         }

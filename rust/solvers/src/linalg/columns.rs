@@ -59,26 +59,9 @@ impl Columns {
         sizes.map(|size| size * size).sum()
     }
 
-    /// Inner products of a sparse row with the rows of this matrix from `first` on, one for each entry of `out`.
-    pub fn products(&self, row: (&[i32], &[f64]), first: usize, out: &mut [f64]) {
-        self.sums(row, first, out, |x, y| x * y);
-    }
-
-    /// What Manhattan distances lack to the sums of `|x_k|` and `|y_k|`, as [`Self::products`]: `2 min(|x_k|, |y_k|)` where
-    /// both have one sign.
-    pub fn overlaps(&self, row: (&[i32], &[f64]), first: usize, out: &mut [f64]) {
-        self.sums(row, first, out, |x, y| {
-            let least = x.abs().min(y.abs());
-            if (x < 0.0) == (y < 0.0) {
-                2.0 * least
-            } else {
-                0.0
-            }
-        });
-    }
-
-    /// Sums of a term over the features that a sparse row and those of this matrix have in common.
-    fn sums(
+    /// Sums of a term, such as a product, over the features that a sparse row has in common with the rows of this matrix from
+    /// `first` on, one for each entry of `out`.
+    pub fn sums(
         &self,
         (indices, values): (&[i32], &[f64]),
         first: usize,

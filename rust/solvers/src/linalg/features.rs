@@ -159,21 +159,33 @@ impl Sparse<'_> {
 
     /// Inner product of row `i` with a dense vector.
     pub fn dot(&self, i: usize, vector: &[f64]) -> f64 {
+        self.sum(i, vector, |x, y| x * y)
+    }
+
+    /// The sum of a term over the features of row `i`, and their values in a dense vector.
+    fn sum(&self, i: usize, vector: &[f64], term: impl Fn(f64, f64) -> f64) -> f64 {
         let (indices, values) = self.row(i);
         indices
             .iter()
             .zip(values)
-            .map(|(&f, &x)| x * vector[f as usize])
+            .map(|(&f, &x)| term(x, vector[f as usize]))
             .sum()
     }
 
-    /// Inner products among the chosen rows, row-major. `dense` is a feature vector of zeros, and is left as such.
-    pub fn square(&self, rows: &[u32], dense: &mut [f64], out: &mut [f64]) {
+    /// Sums of a term, such as a product, that is 0 where one factor is, among the chosen rows, row-major. `dense` is a feature
+    /// vector of zeros, and is left as such.
+    pub fn square(
+        &self,
+        rows: &[u32],
+        dense: &mut [f64],
+        out: &mut [f64],
+        term: impl Fn(f64, f64) -> f64,
+    ) {
         let count = rows.len();
         for (k, &i) in rows.iter().enumerate() {
             self.scatter(i as usize, 1.0, dense);
             for (l, &j) in rows.iter().enumerate().skip(k) {
-                let value = self.dot(j as usize, dense);
+                let value = self.sum(j as usize, dense, &term);
                 out[k * count + l] = value;
                 out[l * count + k] = value;
             }
@@ -220,19 +232,20 @@ impl Features<'_> {
 
     /// `||x_i - y_j||^2` for row `j` of other features, from the differences.
     pub fn squared_distance(&self, i: usize, other: &Self, j: usize) -> f64 {
-        let mut difference = memory::zeros(self.columns());
-        self.add_row(i, 1.0, &mut difference);
-        other.add_row(j, -1.0, &mut difference);
+        let difference = self.difference(i, other, j);
         dot(&difference, &difference)
     }
 
-    /// `sum_k |x_ik|` of every row.
-    pub fn absolute_sums(&self) -> Vec<f64> {
-        let sums = (0..self.rows()).map(|i| match self {
-            Self::Dense(x) => x.row(i).iter().map(|v| v.abs()).sum(),
-            Self::Sparse(x) => x.row(i).1.iter().map(|v| v.abs()).sum(),
-        });
-        sums.collect()
+    /// `sum_k |x_ik - y_jk|` for row `j` of other features.
+    pub fn manhattan_distance(&self, i: usize, other: &Self, j: usize) -> f64 {
+        self.difference(i, other, j).iter().map(|x| x.abs()).sum()
+    }
+
+    fn difference(&self, i: usize, other: &Self, j: usize) -> Vec<f64> {
+        let mut difference = memory::zeros(self.columns());
+        self.add_row(i, 1.0, &mut difference);
+        other.add_row(j, -1.0, &mut difference);
+        difference
     }
 
     /// `||x_i||^2` of every row.

@@ -69,21 +69,17 @@ fn compared<const N: usize>(rows: [&[f64]; N], packed: &[f64]) -> [[f64; RIGHT];
     sums
 }
 
-/// `sum_k |x_k - y_k|` for row `i` of sparse features and row `j` of others. `dense` is a feature vector of zeros, and is
-/// left as such.
-pub fn sparse_distance(
-    left: &Sparse<'_>,
-    i: usize,
-    right: &Sparse<'_>,
-    j: usize,
-    dense: &mut [f64],
-) -> f64 {
-    left.scatter(i, 1.0, dense);
-    right.scatter(j, -1.0, dense);
-    let features = left.row(i).0.iter().chain(right.row(j).0);
-    features
-        .map(|&f| std::mem::take(&mut dense[f as usize]).abs())
-        .sum()
+/// What `|x - y|` lacks to `|x| + |y|`, halved: as `(x - y)^2` lacks `2 x y` to `x^2 + y^2`.
+#[inline(always)]
+pub fn overlap(x: f64, y: f64) -> f64 {
+    let least = x.abs().min(y.abs());
+    if (x < 0.0) == (y < 0.0) { least } else { 0.0 }
+}
+
+/// `sum_k |x_ik|` of every row.
+pub fn sizes(features: &Sparse<'_>) -> Vec<f64> {
+    let sizes = (0..features.rows()).map(|i| features.row(i).1.iter().map(|x| x.abs()).sum());
+    sizes.collect()
 }
 
 #[cfg(test)]

@@ -176,26 +176,22 @@ fn exp<const FUSED: bool>(x: f64) -> f64 {
 }
 
 #[inline(always)]
-fn rbf_loop<const FUSED: bool>(
-    products: &mut [f64],
-    squared_norm: f64,
-    squared_norms: &[f64],
-    gamma: f64,
-) {
-    for (product, &other) in products.iter_mut().zip(squared_norms) {
-        // Rounding can make the squared distance of two equal rows slightly negative.
-        let distance = multiply_add::<FUSED>(-2.0, *product, squared_norm + other).max(0.0);
+fn rbf_loop<const FUSED: bool>(products: &mut [f64], norm: f64, norms: &[f64], gamma: f64) {
+    for (product, &other) in products.iter_mut().zip(norms) {
+        // Rounding can make the distance of two equal rows slightly negative.
+        let distance = multiply_add::<FUSED>(-2.0, *product, norm + other).max(0.0);
         *product = exp::<FUSED>(-gamma * distance);
     }
 }
 
-/// Turns inner products `x . y_k` into `exp(-gamma ||x - y_k||^2)`.
+/// Turns inner products `x . y_k` into `exp(-gamma ||x - y_k||^2)`, by squared norms; with other norms, half of what distances
+/// lack to their sum.
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma"))]
-pub fn rbf(products: &mut [f64], squared_norm: f64, squared_norms: &[f64], gamma: f64) {
+pub fn rbf(products: &mut [f64], norm: f64, norms: &[f64], gamma: f64) {
     if target_cfg_f!(target_feature = "fma") {
-        rbf_loop::<true>(products, squared_norm, squared_norms, gamma);
+        rbf_loop::<true>(products, norm, norms, gamma);
     } else {
-        rbf_loop::<false>(products, squared_norm, squared_norms, gamma);
+        rbf_loop::<false>(products, norm, norms, gamma);
     }
 }
 

@@ -164,7 +164,7 @@ impl<T: Number, D: Rows> Scores for LinearSparse<'_, T, D> {
             .row_products(block, &self.weights, scores, self.labels);
         if !kernel.is_empty() {
             memory::resize(scratch, self.features.columns(), 0.0);
-            self.features.square(block, scratch, kernel);
+            self.features.square(block, scratch, kernel, |x, y| x * y);
         }
     }
 
