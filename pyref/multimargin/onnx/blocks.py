@@ -112,11 +112,9 @@ def _neighbours(graph: Graph, model: LabelNeighbours, X: Rows) -> Node:
     n = model.weights_.size
     k = min(model.n_neighbors, n)
     one, last_one = np.array([1], dtype=np.int64), np.array([k - 1], dtype=np.int64)
-    # A further row: up to ONNX Runtime 1.26, TopK of no rows divides by 0, and ends the process.
-    more = graph.add("Pad", nearness, np.array([0, 0, 1, 0], dtype=np.int64), 0.0)
+    more = graph.with_further_row(nearness)
     best = graph.add("TopK", more, np.array([k], dtype=np.int64), axis=1, largest=1, sorted=1)
-    best = graph.add("Slice", best, *(np.array([to], dtype=np.int64) for to in (0, -1, 0)))
-    last = graph.add("Gather", best, last_one, axis=1)
+    last = graph.add("Gather", graph.without_last_row(best), last_one, axis=1)
     rounding: Any = TIES_OF_COSINES
     if squares_of_rows is not None:
         longest = graph.add("Mul", squares_of_rows, OF_ROW)

@@ -49,8 +49,7 @@ def add_odds(graph: Graph, calibration: Calibration, blocks: list[Node]) -> Node
 
 def _sorted(graph: Graph, q: int, scores: Node) -> tuple[Node, Node]:
     """Append the scores of each row in descending order, and the number of scores above each."""
-    # A further row: up to ONNX Runtime 1.26, TopK of no rows divides by 0, and ends the process.
-    more = graph.add("Pad", scores, integers([0, 0, 1, 0]), 0.0)
+    more = graph.with_further_row(scores)
     ordered = graph.add("TopK", more, integers([q]), axis=1, largest=1, sorted=1)
     largest = graph.add("ReduceMax", graph.add("Abs", ordered), axes=[1])
     above = graph.add("Slice", ordered, *columns(0, q - 1))
@@ -69,7 +68,4 @@ def _sorted(graph: Graph, q: int, scores: Node) -> tuple[Node, Node]:
         shift *= 2
     inverse = graph.add("TopK", f"{ordered}_more", integers([q]), axis=1, largest=0, sorted=1)
     rank = graph.add("GatherElements", places, f"{inverse}_more", axis=1)
-    first, last, rows = integers([0]), integers([-1]), integers([0])
-    return graph.add("Slice", ordered, first, last, rows), graph.add(
-        "Slice", rank, first, last, rows
-    )
+    return graph.without_last_row(ordered), graph.without_last_row(rank)

@@ -134,8 +134,7 @@ class Graph:
     def each_row(self, X: Rows, width: int, of_row: Callable[[Node], Node], size: int) -> Node:
         """Append what a function appends for a row, for each of X; return the results (n, size)."""
         rows = self._named(X)
-        # A further row: ONNX Runtime scans no empty tensor.
-        more = self.add("Pad", rows, np.array([0, 0, 1, 0], dtype=np.int64), 0.0)
+        more = self.with_further_row(rows)
         outer, self._nodes = self._nodes, []
         name, row = self._new_name("Scan"), self._new_name("row")
         if rows in self._single:
@@ -150,7 +149,19 @@ class Graph:
         self._nodes = outer
         node = helper.make_node("Scan", [more], [name], body=body, num_scan_inputs=1)
         self._nodes.append(node)
-        return self.add("Slice", name, *(np.array([to], dtype=np.int64) for to in (0, -1, 0)))
+        return self.without_last_row(name)
+
+    def with_further_row(self, X: Node) -> Node:
+        """Append a row of zeros to rows, as not all operators take none.
+
+        ONNX Runtime scans no empty tensor; up to 1.26, TopK of no rows divides by 0, and ends the
+        process.
+        """
+        return self.add("Pad", X, np.array([0, 0, 1, 0], dtype=np.int64), 0.0)
+
+    def without_last_row(self, X: Node) -> Node:
+        """Append the choice of all rows but the last."""
+        return self.add("Slice", X, *(np.array([to], dtype=np.int64) for to in (0, -1, 0)))
 
     def _new_name(self, operator: str) -> Node:
         self._count += 1

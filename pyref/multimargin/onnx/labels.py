@@ -102,10 +102,9 @@ def _largest(graph: Graph, wanted: int, q: int, scores: Node) -> Node:
 
 def _descending(graph: Graph, q: int, scores: Node) -> Node:
     """Append the scores of each row in descending order."""
-    # A further row: up to ONNX Runtime 1.26, TopK of no rows divides by 0, and ends the process.
-    more = graph.add("Pad", scores, integers([0, 0, 1, 0]), 0.0)
+    more = graph.with_further_row(scores)
     descending = graph.add("TopK", more, integers([q]), axis=1, largest=1, sorted=1)
-    return graph.add("Slice", descending, integers([0]), integers([-1]), integers([0]))
+    return graph.without_last_row(descending)
 
 
 def columns(start: int, end: int) -> tuple[NDArray[np.int64], ...]:
