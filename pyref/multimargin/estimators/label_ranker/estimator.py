@@ -482,7 +482,7 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
             members = [max(members, key=lambda member: member.best.mean)]
         for search in (member.search for member in members):
             Cs, C = search.grid.Cs, self.rankers_[search.view].C
-            if len(Cs) > 1 and C in (Cs[0], Cs[-1]) and search.rises_to(C):
+            if len(Cs) > 1 and C in (Cs[0], Cs[-1]) and search.beats_other_Cs():
                 edge, others = ("largest", "larger") if Cs[-1] == C else ("smallest", "smaller")
                 of = f" of the view {search.view!r}" if search.view else ""
                 warn(f"The best C{of}, {C:g}, is the {edge} of Cs; {others} values may be better.")

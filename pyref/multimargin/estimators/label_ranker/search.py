@@ -229,12 +229,13 @@ class Search:
             flush=True,
         )
 
-    def rises_to(self, C: float) -> bool:
-        """Return whether the best setting is worth more with a C than with the others tried."""
+    def beats_other_Cs(self) -> bool:
+        """Return whether the best setting is worth more than with each other C that was tried."""
         assert self.best is not None
-        best, names = self.best, ("loss", "kernel", "gamma", "class_weight", "top_k")
+        best = self.best
+        names = best.setting.parameters().keys() - {"C"}
         same = [one for one in self.tried if _are_same(one.setting, best.setting, *names)]
-        others = [one.mean for one in same if one.setting.C != C]
+        others = [one.mean for one in same if one.setting.C != best.setting.C]
         return not others or _is_worth(best.mean, max(others))
 
     def lean_model(self) -> PairwiseClassifier:
