@@ -12,8 +12,9 @@ stack=None (macro-F1 from a fit with threshold="macro").
 Peers: one-vs-rest `LogisticRegression` (liblinear), `LinearSVC` and, on dense features, `SVC` on
 one kernel matrix for all labels (rbf and Laplacian), random forests and extra trees, each plain and
 with balanced weights (forests on text plain only); chains of logistic regressions (200 labels at
-most), nearest neighbours, a multi-layer perceptron; on dense features one-vs-rest gradient
-boosting, that of scikit-learn, and LightGBM and CatBoost where installed. Each takes part as it is,
+most), nearest neighbours, a multi-layer perceptron; on dense features kernel ridge regressions
+(Laplacian) and one-vs-rest gradient boosting, that of scikit-learn, and LightGBM and CatBoost where
+installed. Each takes part as it is,
 with one cut of its scores chosen by F1 on the held-out rows ("cut"), calibrated as
 `CalibratedClassifier` does, and each label by itself as scikit-learn's `CalibratedClassifierCV`
 does, by a sigmoid. Rows of text have unit length; other features are scaled to [0, 1]. To keep the

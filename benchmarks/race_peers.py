@@ -11,6 +11,7 @@ from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     RandomForestClassifier,
 )
+from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.multioutput import ClassifierChain
@@ -45,7 +46,7 @@ class KernelOnce(BaseEstimator):
     ) -> None:
         self.gamma, self.C, self.class_weight, self.kernel = gamma, C, class_weight, kernel
 
-    def fit(self, X: Any, y: Any) -> "KernelOnce":
+    def fit(self, X: Any, y: Any) -> Any:
         """Fit all labels."""
         self.rows_ = X
         svc = SVC(C=self.C, kernel="precomputed", class_weight=self.class_weight)
@@ -64,6 +65,21 @@ class KernelOnce(BaseEstimator):
     def predict(self, X: Any) -> Any:
         """Return the labels with a positive score."""
         return (self.decision_function(X) > 0.0).astype(int)
+
+
+class RidgeOnce(KernelOnce):
+    """Kernel ridge regressions of all labels, as 1 and -1, on one kernel matrix; C is 1 / alpha."""
+
+    def fit(self, X: Any, y: Any) -> Any:
+        """Fit all labels."""
+        self.rows_ = X
+        inner = KernelRidge(alpha=1.0 / self.C, kernel="precomputed")
+        self.model_ = inner.fit(self._values(X), 2.0 * y - 1.0)
+        return self
+
+    def decision_function(self, X: Any) -> Any:
+        """Return the scores."""
+        return self.model_.predict(self._values(X))
 
 
 def peers(X: Any, y: Any) -> list[Peer]:
@@ -100,6 +116,14 @@ def peers(X: Any, y: Any) -> list[Peer]:
                     for leaf in ((1, 3) if dense else (1,))
                 ]
                 found.append(Peer(f"{forest.__name__}{tail}", grid))
+    if dense:
+        scale = make_kernel("laplacian", X, gamma="scale", degree=3, coef0=0.0).gamma
+        ridges = [
+            RidgeOnce(width * scale, C, None, "laplacian")
+            for width in (0.25, 1.0, 4.0)
+            for C in (0.3, 1.0, 3.0, 10.0, 30.0)
+        ]
+        found.append(Peer("KernelRidge, laplacian", ridges))
     if y.shape[1] <= MOST_LINKS:
         chains = [
             ClassifierChain(

@@ -1,11 +1,12 @@
 """What the seed of `LabelRankerCV` decides on small dense data, and what its parts gain.
 
-    python benchmarks/seeds.py [trees] [boosting] [kernels] [--sets emotions ...] [--seeds 5]
+    python benchmarks/seeds.py [trees boosting kernels ridge] [--sets emotions ...] [--seeds 5]
 
 trees: a stack with 100, 200 and 400 extra trees, by the seeds, on the official test part: means and
 standard deviations over the seeds. The others compare the default with what it would be without a
 part, a random split of the official sizes for each seed: means, and in how many splits the default
-is better. boosting: a forest in place of boosted trees; kernels: "rbf" alone.
+is better. boosting: a forest in place of boosted trees; kernels: "rbf" alone; ridge: without kernel
+ridge regressions.
 
 Features are scaled to [0, 1]; of the tags of Debian they are vectors by `StaticEmbedding`. Seconds
 are those of this process's processor, for one fit.
@@ -14,6 +15,7 @@ are those of this process's processor, for one fit.
 import argparse
 import time
 import warnings
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -29,7 +31,8 @@ from multimargin.embeddings import StaticEmbedding
 from multimargin.measures import macro_f1, micro_f1, ranking_average_precision, ranking_loss
 
 SETS = ("emotions", "birds", "digits", "yeast", "scene", "vectors")
-FOREST = ["discriminant", "forest", "neighbours", "lift"]
+FOREST = ["discriminant", "kernel_ridge", "forest", "neighbours", "lift"]
+NO_RIDGE = ["discriminant", "boosting", "neighbours", "lift"]
 MEASURES = ("ranking loss", "average precision", "micro-F1", "macro-F1")
 
 
@@ -81,8 +84,15 @@ def by_trees(names: list[str], n_seeds: int) -> None:
     print_table(f"{n_seeds} seeds", ["data", "trees", *MEASURES, "s"], rows)
 
 
-def beside(names: list[str], n_seeds: int, label: str, **options: Any) -> None:
-    """Print what some options give, and the default."""
+def without_ridge(n_rows: int) -> dict[str, Any]:
+    """Return the default stack of as many rows without its kernel ridge regressions."""
+    return {"stack": NO_RIDGE if n_rows >= 1000 else [*NO_RIDGE, "forest"]}
+
+
+def beside(
+    names: list[str], n_seeds: int, label: str, options_of: Callable[[int], dict[str, Any]]
+) -> None:
+    """Print what options for a number of rows give, and the default."""
     rows = []
     for name in names:
         X, X_test, y, y_test = parts(name)
@@ -92,7 +102,7 @@ def beside(names: list[str], n_seeds: int, label: str, **options: Any) -> None:
             order = np.random.default_rng(seed).permutation(len(X))
             train, test = order[:n], order[n:]
             data = X[train], X[test], y[train], y[test]
-            found.append([measured(seed, data, **options), measured(seed, data)])
+            found.append([measured(seed, data, **options_of(n)), measured(seed, data)])
         values = np.array(found)
         better = values[:, 1] > values[:, 0]
         better[:, 0] = values[:, 1, 0] < values[:, 0, 0]
@@ -108,15 +118,16 @@ def beside(names: list[str], n_seeds: int, label: str, **options: Any) -> None:
 def main() -> None:
     """Print the tables that are asked for, all by default."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("tables", nargs="*", default=["trees", "boosting", "kernels"])
+    parser.add_argument("tables", nargs="*", default=["trees", "boosting", "kernels", "ridge"])
     parser.add_argument("--sets", nargs="*", default=[*SETS])
     parser.add_argument("--seeds", type=int, default=5)
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
-    tables = {
+    tables: dict[str, Callable[[list[str], int], None]] = {
         "trees": by_trees,
-        "boosting": partial(beside, label="forest", stack=FOREST),
-        "kernels": partial(beside, label="rbf", kernel="rbf"),
+        "boosting": partial(beside, label="forest", options_of=lambda n: {"stack": FOREST}),
+        "kernels": partial(beside, label="rbf", options_of=lambda n: {"kernel": "rbf"}),
+        "ridge": partial(beside, label="without", options_of=without_ridge),
     }
     for table in arguments.tables:
         tables[table](arguments.sets, arguments.seeds)

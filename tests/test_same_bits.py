@@ -27,6 +27,7 @@ from multimargin.blocks import (
     LabelBoosting,
     LabelDiscriminant,
     LabelForest,
+    LabelKernelRidge,
     LabelLogistic,
     LabelNeighbours,
 )
@@ -60,6 +61,7 @@ MODELS = {
     "calibrated": CalibratedClassifier([LabelDiscriminant(), LabelForest(5, **SEED)]),
     "thresholded": ThresholdedClassifier(RankLSVM(kernel="linear", **SEED), "features"),
     "logistic": LabelLogistic(),
+    "kernel ridge": LabelKernelRidge(),
     "neighbours": LabelNeighbours(),
     "boosting": LabelBoosting(5, max_samples=30, **SEED),
     "LabelRankerCV": LabelRankerCV([1.0], threshold="samples", cv=2, class_weight=None, **SEED),

@@ -22,6 +22,7 @@ from multimargin.blocks import (
     LabelBoosting,
     LabelDiscriminant,
     LabelForest,
+    LabelKernelRidge,
     LabelLogistic,
     LabelNeighbours,
 )
@@ -50,6 +51,7 @@ ESTIMATORS = [
     LabelBoosting(2, random_state=0),
     LabelLogistic(),
     LabelDiscriminant(),
+    LabelKernelRidge(),
     LabelNeighbours(3),
 ]
 

@@ -129,6 +129,18 @@ def divide(X: Matrix, L: Matrix, *, transposed: bool = False) -> None:
         )
 
 
+def diagonal_of_inverse(L: Matrix) -> Vector:
+    """Return the diagonal of the inverse of A = L L^T."""
+    n = len(L)
+    found = np.empty(n)
+    for start in range(0, n, _PANEL):
+        # Columns of L^-1, which are 0 above
+        columns = np.eye(min(_PANEL, n - start), n - start)
+        divide(columns, np.ascontiguousarray(L[start:, start:]))
+        found[start : start + _PANEL] = (columns**2).sum(axis=1)
+    return found
+
+
 def takes_long(A: Matrix) -> bool:
     """Return True if LAPACK decomposes a tall matrix in no less than a tenth of a second."""
     n, d = A.shape

@@ -39,6 +39,7 @@ from multimargin.blocks import (
     LabelBoosting,
     LabelDiscriminant,
     LabelForest,
+    LabelKernelRidge,
     LabelLogistic,
     LabelNeighbours,
 )
@@ -180,6 +181,7 @@ OTHERS = {
     "forest": LabelForest(5, min_samples_leaf=2, random_state=0),
     "boosting": LabelBoosting(5, max_samples=20, random_state=0),
     "discriminant": LabelDiscriminant(),
+    "kernel ridge": LabelKernelRidge(),
     "logistic": LabelLogistic(class_weight="balanced"),
     "neighbours": LabelNeighbours(5, metric="euclidean"),
     "cosine": LabelNeighbours(5, metric="cosine"),

@@ -8,6 +8,7 @@ from multimargin.blocks import (
     LabelBoosting,
     LabelDiscriminant,
     LabelForest,
+    LabelKernelRidge,
     LabelLogistic,
     LabelNeighbours,
 )
@@ -20,6 +21,7 @@ BLOCKS = [
     LabelBoosting(20, n_projections=3, random_state=0),
     LabelLogistic(),
     LabelDiscriminant(),
+    LabelKernelRidge(),
     LabelNeighbours(5),
 ]
 
@@ -73,5 +75,13 @@ def test_the_stack_of_a_ranker_learns_from_known_labels():
     X, _, hidden = partly()
     options = {"loss": "hinge", "kernel": "linear", "class_weight": None, "top_k": None}
     model = LabelRankerCV([1.0], **options, random_state=0).fit(X, hidden)
-    assert model.blocks_ == ("ranker", "discriminant", "boosting", "neighbours", "forest", "lift")
+    assert model.blocks_ == (
+        "ranker",
+        "discriminant",
+        "kernel_ridge",
+        "boosting",
+        "neighbours",
+        "forest",
+        "lift",
+    )
     assert model.left_out_ == {}

@@ -11,7 +11,13 @@ from sklearn.model_selection import GroupKFold
 from sklearn.multiclass import OneVsRestClassifier
 
 from multimargin import CalibratedClassifier, LabelRankerCV, RankSVM, ThresholdedClassifier
-from multimargin.blocks import LabelBoosting, LabelDiscriminant, LabelForest, LabelNeighbours
+from multimargin.blocks import (
+    LabelBoosting,
+    LabelDiscriminant,
+    LabelForest,
+    LabelKernelRidge,
+    LabelNeighbours,
+)
 from multimargin.blocks.by_name import BLOCKS, Data
 from multimargin.calibration import calibrated
 from multimargin.measures import micro_f1
@@ -30,7 +36,15 @@ def text(seed=0):
 def test_which_blocks_by_the_features():
     X, y = problem()
     dense = LabelRankerCV([10.0], **QUICK).fit(X, y)
-    assert dense.blocks_ == ("ranker", "discriminant", "boosting", "neighbours", "forest", "lift")
+    assert dense.blocks_ == (
+        "ranker",
+        "discriminant",
+        "kernel_ridge",
+        "boosting",
+        "neighbours",
+        "forest",
+        "lift",
+    )
     words = LabelRankerCV([10.0], **QUICK).fit(*text())
     assert words.blocks_ == ("ranker", "linear", "neighbours", "forest", "lift")
     full = LabelRankerCV([10.0], stack="full", **QUICK).fit(*text())
@@ -68,10 +82,25 @@ def test_where_most_rows_have_no_label_the_first_block_is_linear(monkeypatch):
     assert others.blocks_ == ("ranker", "neighbours")
     words, y = rare_words()
     few = LabelRankerCV([10.0], **QUICK).fit(words[:, :6], y)
-    assert few.blocks_ == ("linear", "ranker", "boosting", "neighbours", "forest", "lift")
+    assert few.blocks_ == (
+        "linear",
+        "ranker",
+        "kernel_ridge",
+        "boosting",
+        "neighbours",
+        "forest",
+        "lift",
+    )
     monkeypatch.setattr("multimargin.blocks.by_name._MOST_PAIRS", 1)
     many = LabelRankerCV([10.0], **QUICK).fit(words[:, :6], y)
-    assert many.blocks_ == ("ranker", "discriminant", "boosting", "neighbours", "lift")
+    assert many.blocks_ == (
+        "ranker",
+        "discriminant",
+        "kernel_ridge",
+        "boosting",
+        "neighbours",
+        "lift",
+    )
 
 
 def test_neighbours_of_too_many_rows_are_left_out(monkeypatch):
@@ -112,7 +141,7 @@ def test_held_out_scores_of_a_row_do_not_see_its_own_labels(monkeypatch):
     model.fit(X, y)
     model.fit(X, changed)
     before, after = seen
-    assert len(before.blocks) == 5
+    assert len(before.blocks) == 6
     own = before.rows == 7
     for one, other in zip(before.blocks, after.blocks, strict=True):
         np.testing.assert_array_equal(one[own], other[own])
@@ -199,7 +228,8 @@ def test_the_decision_of_two_classes_is_the_ratio_of_their_probabilities():
 
 def test_what_time_has_no_room_for_is_left_out_by_name(monkeypatch):
     X, y = problem(6, n=500)
-    foretold = dict.fromkeys((LabelBoosting, LabelDiscriminant, LabelNeighbours), 0.0)
+    free = (LabelBoosting, LabelDiscriminant, LabelKernelRidge, LabelNeighbours)
+    foretold = dict.fromkeys(free, 0.0)
     foretold[LabelForest] = 1e9
     monkeypatch.setattr(
         "multimargin.blocks.stack.Stack._foretold", lambda self, name, block: foretold[type(block)]
@@ -207,7 +237,14 @@ def test_what_time_has_no_room_for_is_left_out_by_name(monkeypatch):
     model = LabelRankerCV([10.0], max_time=1e6, **QUICK)
     with pytest.warns(UserWarning, match="stack leaves out forest for lack of time"):
         model.fit(X, y)
-    assert model.blocks_ == ("ranker", "discriminant", "boosting", "neighbours", "lift")
+    assert model.blocks_ == (
+        "ranker",
+        "discriminant",
+        "kernel_ridge",
+        "boosting",
+        "neighbours",
+        "lift",
+    )
     assert list(model.left_out_) == ["forest"]
 
 
@@ -216,7 +253,8 @@ def test_without_time_the_ranker_is_what_the_first_setting_gives():
     X, y = problem(6, n=400)
     model = LabelRankerCV(max_time=1e-3, random_state=0).fit(X, y)
     assert model.blocks_ == ("ranker",)
-    assert {"discriminant", "boosting", "forest", "neighbours", "lift"} == set(model.left_out_)
+    named = {"discriminant", "kernel_ridge", "boosting", "forest", "neighbours", "lift"}
+    assert named == set(model.left_out_)
     assert model.status_ == "time_limit"
     assert len(model.cv_results_["params"]) == 1
 

@@ -37,5 +37,12 @@ def test_it_stands_in_where_a_forest_is_left_out(monkeypatch):
     monkeypatch.setattr("multimargin.blocks.by_name._MOST_PAIRS", 299 * 4)
     options = {"kernel": "linear", "loss": "hinge", "class_weight": None, "top_k": None}
     model = LabelRankerCV([1.0], **options, random_state=0).fit(X[:300], Y[:300])
-    assert model.blocks_ == ("ranker", "discriminant", "boosting", "neighbours", "lift")
+    assert model.blocks_ == (
+        "ranker",
+        "discriminant",
+        "kernel_ridge",
+        "boosting",
+        "neighbours",
+        "lift",
+    )
     assert list(model.left_out_) == ["forest"]

@@ -18,6 +18,7 @@ from multimargin.blocks import (
     LabelBoosting,
     LabelDiscriminant,
     LabelForest,
+    LabelKernelRidge,
     LabelLogistic,
     LabelNeighbours,
 )
@@ -138,6 +139,7 @@ def test_forests_and_logistic_regressions(tmp_path, data):
         LabelLogistic(),
         LabelLogistic(class_weight="balanced"),
         LabelDiscriminant(),
+        LabelKernelRidge(),
     ]
     fits = list(with_all_weights(blocks, X))
     every = answers([block for *_, block in fits], X, tmp_path)
@@ -165,6 +167,7 @@ def test_all_in_one_stack(tmp_path, data):
         ("forest", LabelForest(3, random_state=0)),
         ("boosting", LabelBoosting(3, min_samples_leaf=2, random_state=0)),
         ("linear", LabelLogistic()),
+        ("kernel ridge", LabelKernelRidge()),
     ]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

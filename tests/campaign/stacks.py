@@ -31,7 +31,13 @@ from multimargin import (
     load_model,
     save_model,
 )
-from multimargin.blocks import LabelBoosting, LabelForest, LabelLogistic, LabelNeighbours
+from multimargin.blocks import (
+    LabelBoosting,
+    LabelForest,
+    LabelKernelRidge,
+    LabelLogistic,
+    LabelNeighbours,
+)
 from multimargin.measures.label_scores import scores_by
 from multimargin.thresholds import (
     CountThreshold,
@@ -157,6 +163,7 @@ def _model(random: np.random.Generator, pick: Any, seed: int, folds: Any, d: int
         ("forest", LabelForest(3, random_state=0)),
         ("boosting", LabelBoosting(3, max_samples=20, random_state=0)),
         ("linear", LabelLogistic(class_weight=pick(None, "balanced"))),
+        ("ridge", LabelKernelRidge()),
     ]
     chosen = [block for block in blocks if random.random() < 0.5]
     kind = pick("ranker", "ranker", "calibrated", "thresholded")

@@ -9,7 +9,13 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from multimargin import CalibratedClassifier, RankLSVM, RankSVM, ThresholdedClassifier
-from multimargin.blocks import LabelBoosting, LabelForest, LabelLogistic, LabelNeighbours
+from multimargin.blocks import (
+    LabelBoosting,
+    LabelForest,
+    LabelKernelRidge,
+    LabelLogistic,
+    LabelNeighbours,
+)
 
 
 class OfClasses(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -62,6 +68,7 @@ def fails_by_design(estimator: OfClasses) -> dict[str, str]:
         ThresholdedClassifier: of_folds,
         CalibratedClassifier: of_folds,
         LabelBoosting: "a leaf has 20 rows, of which a repeated one is several",
+        LabelKernelRidge: "a repeated row is left out once, a weighted one as a whole",
         LabelNeighbours: "a repeated row is several of the nearest, a weighted one is one of them",
     }
     reason = reasons.get(type(estimator.estimator))
@@ -75,6 +82,7 @@ ESTIMATORS = [
         CalibratedClassifier(RankLSVM(random_state=0), cv=2),
         LabelLogistic(),
         LabelNeighbours(3),
+        LabelKernelRidge(),
         LabelForest(4, random_state=0),
         LabelBoosting(4, random_state=0),
     )

@@ -4,6 +4,7 @@ from multimargin.blocks.boosting import LabelBoosting
 from multimargin.blocks.by_name import BLOCKS, blocks_of
 from multimargin.blocks.discriminant import LabelDiscriminant
 from multimargin.blocks.forest import LabelForest
+from multimargin.blocks.kernel_ridge import LabelKernelRidge
 from multimargin.blocks.logistic import LabelLogistic
 from multimargin.blocks.neighbours import LabelNeighbours
 
@@ -12,6 +13,7 @@ __all__ = [
     "LabelBoosting",
     "LabelDiscriminant",
     "LabelForest",
+    "LabelKernelRidge",
     "LabelLogistic",
     "LabelNeighbours",
     "blocks_of",

@@ -16,6 +16,8 @@ from multimargin.features.occurring import LinearWeights, occurring_columns, of_
 from multimargin.targets.indicator import UNKNOWN, check_indicator, known_labels
 from multimargin.typing import Features, LabelsLike, Matrix, MatrixLike, Vector, is_sparse
 
+MOST_EXPLAINED = 0.99
+"""Maximum share of a label's variance that a regression may explain."""
 # Features smaller in magnitude are 0, as their squares underflow.
 _TRACE = 1e-100
 

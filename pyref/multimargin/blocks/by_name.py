@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, clone
 from multimargin.blocks.boosting import LabelBoosting
 from multimargin.blocks.discriminant import LabelDiscriminant
 from multimargin.blocks.forest import LabelForest
+from multimargin.blocks.kernel_ridge import LabelKernelRidge
 from multimargin.blocks.logistic import LabelLogistic
 from multimargin.blocks.neighbours import LabelNeighbours
 from multimargin.calibration.held_out import Named, named_estimators
@@ -35,6 +36,8 @@ _MOST_PAIRS = 2**20
 _MOST_ROWS_OF_MANY = 6000
 # Rows beyond which distances of all of them take longer than all else, and where labels are listed.
 _MOST_NEAR, _MOST_NEAR_LISTED = 40_000, 100_000
+# Rows beyond which kernel ridge regressions gain little and take long.
+_MOST_IN_KERNEL = 2000
 # Labels of which all pairs are counted.
 _MOST_LIFTED = 2000
 # Entries of all leaves of a forest.
@@ -116,8 +119,9 @@ def _names(stack: str, data: Data) -> tuple[str, ...]:
         # Where most rows have no label, logistic regressions compare them with others
         few = data.X.shape[0] * data.n_labels <= _MOST_PAIRS
         linear = "linear" if data.mostly_empty and few else "discriminant"
+        ridge = ("kernel_ridge",) if data.X.shape[0] <= _MOST_IN_KERNEL else ()
         enough = stack == "auto" and data.X.shape[0] >= _ENOUGH_FOR_BOOSTING
-        return linear, "boosting", "neighbours", *(() if enough else ("forest",))
+        return linear, *ridge, "boosting", "neighbours", *(() if enough else ("forest",))
     balanced = ("balanced",) if stack == "full" else ()
     return "linear", *balanced, "neighbours", "forest"
 
@@ -200,5 +204,6 @@ BLOCKS: dict[str, Callable[[Data], Any]] = {
     "neighbours": _neighbours,
     "forest": _forest,
     "boosting": _boosting,
+    "kernel_ridge": lambda data: LabelKernelRidge(),
 }
 """The blocks by name."""

@@ -9,7 +9,7 @@ from sklearn.utils import gen_batches
 from sklearn.utils.validation import validate_data
 
 from multimargin.blas import with_one_blas_thread
-from multimargin.blocks.base import LinearBlock, without_traces
+from multimargin.blocks.base import MOST_EXPLAINED, LinearBlock, without_traces
 from multimargin.checks.parameters import check_real
 from multimargin.checks.weights import check_sample_weight, of_rows_that_count
 from multimargin.decompositions import aside
@@ -22,8 +22,6 @@ from multimargin.whole_fits import whole_or_unchanged
 _CONSTANT = 1e-12
 # Minimum share of the weight in which a label must be known.
 _LIGHTEST = 1e-12
-# Maximum share of a label's variance that it may explain.
-_MOST_EXPLAINED = 0.99
 # Features that are centred at a time.
 _ENTRIES = 2**20
 
@@ -111,7 +109,7 @@ class LabelDiscriminant(LinearBlock):
         weights_of_unit = np.asarray(aside(np.linalg.solve, gram, pull), dtype=np.float64)
         variance = shares * (1.0 - shares)
         explained = (weights_of_unit * pull).sum(axis=0) / (size * variance)
-        explained = np.clip(explained, 0.0, _MOST_EXPLAINED)
+        explained = np.clip(explained, 0.0, MOST_EXPLAINED)
         # From least squares to the odds
         slope = 1.0 / (variance * (1.0 - explained))
         self.coef_ = (weights_of_unit * slope).T * (of_unit / scale)

@@ -11,6 +11,7 @@ from multimargin.blocks import (
     LabelBoosting,
     LabelDiscriminant,
     LabelForest,
+    LabelKernelRidge,
     LabelLogistic,
     LabelNeighbours,
 )
@@ -28,6 +29,7 @@ from multimargin.blocks.neighbours import (
 from multimargin.blocks.trees import LabelTrees
 from multimargin.calibration.on_folds import LEAST
 from multimargin.onnx.graph import DOUBLE, INT64, Graph, Node, Rows
+from multimargin.onnx.scores import kernel_values
 
 _FLOAT = 1  # onnx.TensorProto.FLOAT
 _TINY = float(np.finfo(float).tiny)
@@ -175,10 +177,17 @@ def _linear(graph: Graph, model: LinearBlock, X: Rows) -> Node:
     return graph.add("Add", graph.add("MatMul", X, weights), model.intercept_)
 
 
+def _kernel_ridge(graph: Graph, model: LabelKernelRidge, X: Rows) -> Node:
+    """Append kernel ridge regressions; the file holds the training rows."""
+    values = kernel_values(graph, model, graph.add("Div", X, model.unit_))
+    return graph.add("Add", graph.add("MatMul", values, model.dual_coef_), model.intercept_)
+
+
 KNOWN: dict[type, Callable[[Graph, Any, Rows], Node]] = {
     LabelForest: _forest,
     LabelBoosting: _boosting,
     LabelNeighbours: _neighbours,
+    LabelKernelRidge: _kernel_ridge,
     LabelLogistic: _linear,
     LabelDiscriminant: _linear,
 }

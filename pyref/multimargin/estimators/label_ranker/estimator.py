@@ -101,12 +101,13 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
     stack : None, {"auto", "full"} or list, default="auto"
         Classifiers stacked with the ranker. None is the ranker alone, which is certified as a
         whole. "auto" has the 20 nearest "neighbours"; for dense features up to 500 "boosting", 200
-        boosted trees, and linear discriminants, "discriminant"; for others, and below 1000 rows, a
-        "forest" of 100 extra trees (50 of 24 labels or more, 32 of others); for others, or where
-        most rows have no label, one-vs-rest logistic regressions, "linear". "full" has twice the
-        boosted trees, three times those of a forest, always a forest and, for others, "linear" with
-        balanced weights, "balanced". Both have "lift", see `CalibratedClassifier`. A list has some
-        of these names, classifiers, or pairs of a name and a classifier.
+        boosted trees, linear discriminants, "discriminant", and up to 2000 rows "kernel_ridge"
+        regressions; for others, and below 1000 rows, a "forest" of 100 extra trees (50 of 24 labels
+        or more, 32 of others); for others, or where most rows have no label, one-vs-rest logistic
+        regressions, "linear". "full" has twice the boosted trees, three times those of a forest,
+        always a forest and, for others, "linear" with balanced weights, "balanced". Both have
+        "lift", see `CalibratedClassifier`. A list has some of these names, classifiers, or pairs of
+        a name and a classifier.
     scoring : str or callable, default="auto"
         Measure to select by, larger is better: a key of `multimargin.measures.SCORERS`, or a scorer
         of scikit-learn for label indicators. "auto" is "ranking_average_precision", or
