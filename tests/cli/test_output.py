@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from multimargin.cli.output import counted, number, pairs_table, print_json
+from multimargin.cli.measuring import labels_table, rows_table
+from multimargin.cli.output import console, counted, number, pairs_table, print_json, tell
 
 
 @dataclass(frozen=True)
@@ -42,11 +43,18 @@ def test_numbers():
     assert [number(value) for value in (1234567, 0.12345, None)] == ["1,234,567", "0.1235", "-"]
 
 
-def test_brackets_are_not_markup(capsys):
-    from multimargin.cli.output import console
-
-    console().print(pairs_table([("file", "a[red]b")]))
-    assert "a[red]b" in capsys.readouterr().out
+@pytest.mark.parametrize("name", ["a[red]b", "[/b]", ":dog:"])
+def test_names_are_printed_as_they_are(capsys, name):
+    counts = dict.fromkeys(("support", "predicted", "errors"), 1)
+    shares = dict.fromkeys(("precision", "recall", "f1", "auc"))
+    out = console()
+    out.print(name)
+    out.print(pairs_table([("file", name)]))
+    out.print(labels_table([{"label": name, **counts, **shares}], 1))
+    out.print(rows_table([{"row": 0, "errors": 1, "missed": [name], "wrong": []}], 1))
+    tell(name)
+    told = capsys.readouterr()
+    assert (told.out.count(name), told.err.count(name)) == (4, 1)
 
 
 @pytest.fixture

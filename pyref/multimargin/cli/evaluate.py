@@ -87,7 +87,7 @@ def command(
         return
     out = console()
     title = f"{info.method} on {data.name}, {split}: {counted(rows.size, 'row')}\n"
-    out.print(title, style="bold", markup=False)
+    out.print(title, style="bold")
     out.print(measuring.measures_table(measures))
     if by_label is not None:
         out.print()

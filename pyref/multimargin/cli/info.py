@@ -70,20 +70,18 @@ def _show(description: "Description") -> None:
     from multimargin.cli.output import console
 
     out = console()
-    out.print(f"{description.name}\n", style="bold", markup=False)
+    out.print(f"{description.name}\n", style="bold")
     out.print(_table(description))
     _print_frequent(out, description.frequent_labels)
     for part in (description, *description.splits.values()):
         if part.absent_labels:
-            out.print(f"\nabsent from {part.name}: {first_of(part.absent_labels)}", markup=False)
+            out.print(f"\nabsent from {part.name}: {first_of(part.absent_labels)}")
     for warning in description.warnings:
-        out.print(f"\nwarning: {warning}", style="yellow", markup=False, soft_wrap=True)
+        out.print(f"\nwarning: {warning}", style="yellow", soft_wrap=True)
 
 
 def _show_decisions(decisions: "Mapping[str, Kind]") -> None:
     """Show what each column of features is read as, and why."""
-    from rich.text import Text
-
     from multimargin.cli.output import console, plain_table
 
     if not decisions:
@@ -92,7 +90,7 @@ def _show_decisions(decisions: "Mapping[str, Kind]") -> None:
     for column in table.columns[1:]:
         column.justify = "left"
     for name, kind in decisions.items():
-        table.add_row(*map(Text, (_cut(name), kind.name, kind.reason)))
+        table.add_row(_cut(name), kind.name, kind.reason)
     console().print()
     console().print(table)
 
@@ -100,8 +98,6 @@ def _show_decisions(decisions: "Mapping[str, Kind]") -> None:
 def _show_columns(source: str, tables: "Mapping[str, Path]", *, as_json: bool) -> None:
     """Show the likely contents of the columns of a table, and how to name its labels."""
     from shlex import quote
-
-    from rich.text import Text
 
     from multimargin.cli.output import console, counted, number, plain_table, print_json
     from multimargin.datasets.sources import DELIMITERS, kind_of, stem_of
@@ -116,20 +112,20 @@ def _show_columns(source: str, tables: "Mapping[str, Path]", *, as_json: bool) -
         return
     out = console()
     size = f"{counted(found.n_rows, 'row')}, {counted(len(found.columns), 'column')}"
-    out.print(f"{name}: {size}\n", markup=False)
+    out.print(f"{name}: {size}\n")
     table = plain_table("column", "read as", "different", "missing", "because it holds")
     for place in (1, 4):
         table.columns[place].justify = "left"
     for column in found.columns:
         counts = number(column.n_different), number(column.n_missing)
-        table.add_row(*map(Text, (_cut(column.name), column.holds, *counts, column.reason)))
+        table.add_row(_cut(column.name), column.holds, *counts, column.reason)
     out.print(table)
     _print_frequent(out, found.label_counts)
     options = f"{quote(source)} {found.labels or '--tags-column ...'} {found.options}".rstrip()
     seem = "These columns seem to be labels" if found.labels else "No column looks like labels"
-    out.print(f"\n{seem}; say which are, for example:", markup=False)
+    out.print(f"\n{seem}; say which are, for example:")
     for what in ("info", "fit"):
-        out.print(f"  multimargin {what} {options}", markup=False, soft_wrap=True)
+        out.print(f"  multimargin {what} {options}", soft_wrap=True)
 
 
 def _cut(text: str) -> str:
@@ -140,7 +136,7 @@ def _cut(text: str) -> str:
 def _print_frequent(out: "Console", counts: "Sequence[tuple[str, int]]") -> None:
     named = [f"{_cut(name)} ({count:,})" for name, count in counts]
     if named:
-        out.print(f"\nmost frequent labels: {first_of(named)}", markup=False)
+        out.print(f"\nmost frequent labels: {first_of(named)}")
 
 
 def _table(description: "Description") -> "Table":

@@ -94,16 +94,14 @@ def _defined(found: "Mapping[str, NDArray[np.float64]]", place: int) -> dict[str
 def rows_table(rows: Sequence[Mapping[str, Any]], shown: int) -> "Table":
     """Lay out measures of rows, a row each."""
     from rich.table import Table
-    from rich.text import Text
 
     table = Table(box=None, padding=(0, 2, 0, 0))
     for name in ("row", "errors", "relevant labels missed", "labels predicted wrongly"):
         table.add_column(name, justify="right" if name in ("row", "errors") else "left")
     wrong = [one for one in rows if one["errors"]]
     for one in wrong[:shown]:
-        # Names of labels may hold square brackets.
         cells = (str(one["row"]), f"{one['errors']:.0f}", *map(_few, (one["missed"], one["wrong"])))
-        table.add_row(*map(Text, cells))
+        table.add_row(*cells)
     table.caption = f"{len(wrong)} of {len(rows)} rows have errors"
     if len(wrong) > shown:
         table.caption += f"; the {shown} with most"

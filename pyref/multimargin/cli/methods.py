@@ -54,7 +54,7 @@ def command(
         shown = tried if len(tried) <= 6 else [*tried[:3], "...", tried[-1]]
         tuned = f" Tuned over {', '.join(shown)}." if key in grid else ""
         rows.append((key, str(default), f"{choices}. {meaning}{tuned}".removeprefix(". ")))
-    console().print(f"{method.title}: {method.summary}\n", markup=False)
+    console().print(f"{method.title}: {method.summary}\n")
     console().print(pairs_table([("parameter", "default", "what it takes and means"), *rows]))
 
 

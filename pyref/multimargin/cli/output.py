@@ -75,35 +75,35 @@ def check_ending(option: str, path: str | None, form: str, remedy: str = "anothe
 
 
 def console(*, stderr: bool = False) -> "Console":
-    """Return a console that prints text as it is, without colouring numbers in it."""
+    """Return a console that prints text as it is, without colouring numbers in it.
+
+    Names of files and labels may hold square brackets, which are no markup, and colons.
+    """
     import sys
 
     from rich.console import Console
 
     # Piped output is for programs: names are never cut.
     piped = not stderr and not sys.stdout.isatty() and "COLUMNS" not in os.environ
-    return Console(stderr=stderr, highlight=False, width=_WIDE if piped else None)
+    width = _WIDE if piped else None
+    return Console(stderr=stderr, highlight=False, markup=False, emoji=False, width=width)
 
 
 def tell(message: str, style: str = "") -> None:
-    """Print a line on standard error verbatim: square brackets in it are not markup."""
-    from rich.text import Text
-
-    console(stderr=True).print(Text(message, style=style), soft_wrap=True)
+    """Print a line on standard error verbatim."""
+    console(stderr=True).print(message, style=style, soft_wrap=True)
 
 
 def pairs_table(rows: Sequence[tuple[str, ...]]) -> "Table":
     """Lay out rows of a name, its value, and any remarks."""
     from rich.table import Table
-    from rich.text import Text
 
     table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
     table.add_column(style="bold", no_wrap=True)
     for _ in range(max(len(row) for row in rows) - 1):
         table.add_column(overflow="fold")
     for row in rows:
-        # Names of files and labels may hold square brackets.
-        table.add_row(*(Text(cell) for cell in row))
+        table.add_row(*row)
     return table
 
 
