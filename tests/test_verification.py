@@ -130,6 +130,10 @@ def test_rows_have_pairs() -> None:
     assert draw_rows(labels, 2).tolist() == draw_rows(labels, 2).tolist()
     with pytest.raises(ValueError, match="no row with both"):
         draw_rows(labels[[0, 2]], 1)
+    with pytest.raises(ValueError, match="random_state is -1; expected"):
+        draw_rows(labels, 1, random_state=-1)
+    unknown = np.array([[np.nan, 0, 1], [np.nan, np.nan, 1], [0, np.nan, 0], [0, 1, 1]])
+    assert draw_rows(unknown, 9).tolist() == [0, 3]
 
 
 def test_what_cannot_be_verified() -> None:

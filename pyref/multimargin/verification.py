@@ -9,17 +9,17 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 
+from multimargin.checks.parameters import random_state_of
 from multimargin.estimators import LLSF, SSMLRL
 from multimargin.estimators.ssmlrl import split_targets
 from multimargin.notices import silenced
 from multimargin.reference.estimators import Optimum, optimum
 from multimargin.reference.interior_point import import_cvxpy
 from multimargin.scikit_learn import num_samples
-from multimargin.targets.indicator import with_nan
+from multimargin.targets.indicator import known_both, with_nan
 from multimargin.targets.reading import read_targets
-from multimargin.typing import Features, LabelsLike, MatrixLike
+from multimargin.typing import Features, LabelsLike, Marks, MatrixLike
 
 __all__ = ["Verification", "verify"]
 
@@ -153,14 +153,13 @@ def verify(
 
 
 def draw_rows(
-    Y: NDArray[np.uint8], count: int, *, random_state: int | np.random.RandomState | None = 0
+    Y: Marks, count: int, *, random_state: int | np.random.RandomState | None = 0
 ) -> NDArray[np.intp]:
     """Draw rows of a small problem from those that have both relevant and irrelevant labels."""
-    n_relevant = Y.sum(axis=1, dtype=np.int64)
-    rows = np.flatnonzero((n_relevant > 0) & (n_relevant < Y.shape[1]))
+    rows = np.flatnonzero(known_both(Y, axis=1))
     if rows.size == 0:
         raise ValueError("y has no row with both relevant and irrelevant labels; expected some")
-    drawn = check_random_state(random_state).permutation(rows)[:count]
+    drawn = random_state_of(random_state).permutation(rows)[:count]
     return np.sort(drawn)
 
 
