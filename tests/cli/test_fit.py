@@ -72,9 +72,12 @@ def test_errors(command, folder):
     for arguments, code, message in (
         ("-m mlodn", 2, "there is no method 'mlodn' (did you mean 'mlodm'?)"),
         ("--set gama=1", 2, "--set: rank-svm has no parameter 'gama' (did you mean 'gamma'?)"),
+        ("--method=", 2, "there is no method ''"),
         ("--C 8", 2, "No such option: --C; a parameter of the method is given by --set NAME=VALUE"),
         ("--scale x", 2, "--scale is 'x'; expected one of minmax, standard"),
         ("--split x", 2, "--split is 'x'; expected one of train, test, all for small"),
+        ("--split test --holdout 0.3", 2, "--split is 'test' with --holdout, whose rows"),
+        ("--split all --holdout 0.3", 2, "--split is 'all' with --holdout, whose rows"),
         ("--set C=-8", 1, "C is -8.0; expected a finite number above 0 "),
         ("--set C=nan", 1, "C is nan; expected a finite number above 0 "),
         ("--set C=eight", 1, "C is 'eight'; expected a finite number"),

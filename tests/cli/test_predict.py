@@ -96,6 +96,9 @@ def test_wrong_data(command, model, folder, tmp_path):
         ([tmp_path / "a.npz"], 1, "a lacks 32 of the 32 features of the model"),
         ([tmp_path / "a.arff"], 1, "a.arff lacks 32 of the 32 features"),
         ([folder, "-o", tmp_path / "no" / "out.csv"], 1, "--output: there is no folder"),
+        ([folder, "--format", "all", "--top", 2], 2, "--format is 'all' with --top"),
+        ([folder, "--format", "labels", "--why", 2], 2, "--format is 'labels' with --why"),
+        ([folder, "--format", "labels", "--probabilities"], 2, "with --probabilities, which"),
         ([folder, "--format", "xml"], 2, "--format is 'xml'; expected one of all, labels, tags"),
     ):
         answer = command("predict", model, *arguments)

@@ -181,6 +181,12 @@ def test_a_model_of_a_table_says_what_it_takes(command, files, tmp_path):
     ):
         answer = command("predict", *arguments)
         assert (answer.code, message in answer.err) == (code, True), message
+    answer = command("evaluate", model, files / "old.csv", "--labels", "last:1")
+    assert (answer.code, answer.err.count("--labels is given, but the model was")) == (2, 1)
+    for name in ("predict", "evaluate"):
+        answer = command(name, other, files / "old.csv")
+        assert answer.code == 1
+        assert "old.csv is a table; expected the kind of file that the model was" in answer.err
 
 
 @pytest.fixture

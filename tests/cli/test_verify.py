@@ -57,6 +57,7 @@ def test_errors(command, folder):
     for line, code, message in (
         ("-m llsf-cc", 1, "LabelSpecificClassifierChain has no objective of its own"),
         ("--rows 0", 2, "Invalid value for '--rows'"),
+        ("--seed 4294967296", 2, "Invalid value for '--seed'"),
         ("--split x", 2, "--split is 'x'"),
         ("--set x=1", 2, "--set: rank-svm has no parameter 'x'"),
     ):

@@ -55,6 +55,8 @@ def test_aliases_reach_inner_estimators():
     model = make_method("llsf-cc", C="3", alpha="0.25", selector__beta=2.0)
     assert isinstance(model, LabelSpecificClassifierChain)
     assert (model.estimator.C, model.selector.alpha, model.selector.beta) == (3.0, 0.25, 2.0)
+    with pytest.raises(ValueError, match="llsf-cc is given selector__alpha twice, by two of its"):
+        make_method("llsf-cc", alpha=1, selector__alpha=2)
     # The pattern in the table is not touched.
     assert make_method("llsf-cc").selector.alpha == 0.5
 

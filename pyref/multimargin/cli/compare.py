@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from multimargin.cli.options import (
+    MOST_SEED,
     Json,
     Scale,
     TimeLimit,
@@ -75,6 +76,11 @@ class Tuning:
         callback=_known_score,
     )
 
+    def check(self) -> None:
+        """Raise WrongUsage for options of a search that is not asked for."""
+        if not self.tune and (self.tune_folds, self.tune_score) != (3, TUNE_SCORES[0]):
+            raise WrongUsage("--tune-folds or --tune-score is given without --tune")
+
 
 @dataclass(frozen=True)
 class Splits:
@@ -85,7 +91,7 @@ class Splits:
     )
     official_split: bool = option("--official-split", "Fit to train, measure on test, once.", False)
     scale: Scale = "minmax"
-    seed: int = option("--seed N", "Seed of the folds and of the methods.", 0, min=0)
+    seed: int = option("--seed N", "Seed of the folds and of the methods.", 0, min=0, max=MOST_SEED)
     holdout: Holdout = None
     group: Group = None
 
@@ -241,6 +247,7 @@ def command(
     from multimargin.cli.output import check_ending, check_outputs
 
     folds = splits.folds()
+    tuning.check()
     columns.check()
     shown.check()
     if running.jobs == 0:
@@ -338,6 +345,8 @@ def _assigned(
             raise WrongUsage(
                 f"--methods has {assignment!r} in {text!r}; expected METHOD:NAME=VALUE"
             )
+        if key.strip() in (*fixed, *tried):
+            raise WrongUsage(f"--methods gives {key.strip()} twice in {text!r}; expected once")
         values = value.split("/")
         if len(values) == 1:
             fixed[key.strip()] = value
@@ -419,17 +428,17 @@ def _print_tables(
     from multimargin.compare.report.markdown import condition_tables
 
     out = console()
-    out.print(shown.verdict(results), style="bold", markup=False, end="\n\n")
+    out.print(shown.verdict(results), style="bold", end="\n\n")
     text = to_markdown([*shown.tables(results), *condition_tables(results)])
     fits = max(map(len, text.splitlines())) <= out.width
     if fits and out.is_terminal:
         out.print(Markdown(text))
     else:
         # Drawn as a table it would cut names.
-        out.print(text, markup=False, soft_wrap=True)
+        out.print(text, soft_wrap=True)
     written = [path for path in (results_file, *vars(files).values()) if path is not None]
     if written:
-        out.print(f"written: {', '.join(written)}", markup=False, soft_wrap=True)
+        out.print(f"written: {', '.join(written)}", soft_wrap=True)
 
 
 def _print_json(

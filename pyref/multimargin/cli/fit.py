@@ -111,6 +111,11 @@ def command(
     """
     from multimargin.cli.output import check_ending, check_outputs
 
+    if put_aside.holdout is not None and split not in (None, "train"):
+        raise WrongUsage(
+            f"--split is {split!r} with --holdout, whose rows put aside it would fit; expected "
+            "train, or one of the two options"
+        )
     promise.check(method_name, settings)
     check_settings(method_name, settings)
     _check_meaning(meaning, method_name, settings)

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from multimargin.checks.names import places_of
-from multimargin.cli.table_options import is_table
+from multimargin.cli.table_options import check_kind, is_table
 from multimargin.targets.given import Given, column_of
 from multimargin.targets.indicator import with_nan
 from multimargin.targets.reading import Labels, read_targets
@@ -19,16 +19,7 @@ if TYPE_CHECKING:
 
 def features_of(info: "ModelInfo", data: "Data") -> "Features | Frame":
     """Return the model's features among those of a data set, or of a table for one fitted to it."""
-    if not info.data_name:
-        raise ValueError(
-            "the model was saved from Python and does not describe the data that it takes; "
-            "expected one that multimargin fit wrote: use this one in Python, by load_model"
-        )
-    if (info.table is not None) != is_table(data):
-        found, expected = ("another kind of file", "a table, as the model was fitted to one")
-        if info.table is None:
-            found, expected = ("a table", "the kind of file that the model was fitted to")
-        raise ValueError(f"{data.name} is {found}; expected {expected}")
+    check_kind(info, data.name, table=is_table(data))
     X: Any = data.X
     if info.table is not None:
         return X[list(info.feature_names)]

@@ -23,6 +23,10 @@ EVERYTHING = "all"
 """Name of the split that holds all rows of every data set."""
 
 
+MOST_SEED = 2**32 - 1
+"""The largest seed of a random state."""
+
+
 class WrongUsage(Exception):
     """A wrong command line that typer does not detect."""
 
@@ -97,7 +101,7 @@ def inside(typed: str, text: str, default: Any = None, *, highest: float | None 
 def known_method(name: str | None) -> str | None:
     """Refuse a name that no method has."""
     try:
-        find_method(name or "label-ranker")
+        find_method("label-ranker" if name is None else name)
     except ValueError as error:
         raise WrongUsage(str(error)) from error
     return name

@@ -7,7 +7,15 @@ import typer
 
 from multimargin.checks.names import quoted
 from multimargin.cli.data import check_all_scored
-from multimargin.cli.options import Data, Json, by_subject, existing_model, one_of, option
+from multimargin.cli.options import (
+    Data,
+    Json,
+    WrongUsage,
+    by_subject,
+    existing_model,
+    one_of,
+    option,
+)
 from multimargin.cli.table_options import check_names
 
 if TYPE_CHECKING:
@@ -57,6 +65,20 @@ class Form:
         min=1,
     )
 
+    def check(self) -> None:
+        """Raise WrongUsage for a format that another option rules out."""
+        implying = "--top" if self.top is not None else "--why" if self.why is not None else None
+        if implying is not None and self.form not in (None, "tags"):
+            raise WrongUsage(
+                f"--format is {self.form!r} with {implying}, which writes tags; expected tags, or "
+                "one of the two options"
+            )
+        if self.probabilities and self.form == "labels":
+            raise WrongUsage(
+                "--format is 'labels' with --probabilities, which it does not write; expected all "
+                "or tags"
+            )
+
 
 @by_subject
 def command(
@@ -89,6 +111,7 @@ def command(
     """
     from multimargin.cli.output import check_ending, check_outputs, console, counted, print_json
 
+    form.check()
     output = None if output == "-" else output
     check_outputs({"--output": output}, [source], model_file)
     if as_json:
@@ -134,7 +157,7 @@ def command(
     else:
         labels = f"the best {counted(min(form.top, scores.shape[1]), 'label')} of each"
     told = f"{counted(len(rows), 'row')}, {labels}, written to {output}"
-    console().print(told, markup=False, soft_wrap=True)
+    console().print(told, soft_wrap=True)
 
 
 def _tell_of_formulas(kept: dict[str, list[str]]) -> None:
@@ -194,7 +217,8 @@ def _rows_and_features(
 
     from multimargin.cli.data import check_complete, choose_split
     from multimargin.cli.model_data import features_of
-    from multimargin.cli.options import EVERYTHING, WrongUsage, load_data, svmlight_options
+    from multimargin.cli.options import EVERYTHING
+    from multimargin.cli.table_options import load_for_model
     from multimargin.datasets import MultilabelData
     from multimargin.datasets.arff import load_arff_features
     from multimargin.scikit_learn import safe_indexing
@@ -210,7 +234,7 @@ def _rows_and_features(
         nothing = np.zeros((X.shape[0], 1), dtype=np.uint8)
         data = MultilabelData(X, nothing, info.feature_names, name=Path(source).name)
     else:
-        data = load_data(source, None, **svmlight_options(info))
+        data = load_for_model(source, info, None)
     _, rows = choose_split(data, split, "test" if "test" in data.splits else EVERYTHING)
     check_complete(data, rows)
     chosen = {column: [values[row] for row in rows] for column, values in kept.items()}

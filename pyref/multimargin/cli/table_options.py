@@ -212,16 +212,37 @@ def groups_of(data: "Data", rows: "NDArray[np.intp]") -> "NDArray[np.generic] | 
 def load_for_model(source: str, info: "ModelInfo", labels: str | None) -> "MultilabelData | Table":
     """Load data with labels as the data that a model was fitted to.
 
-    A table has the features and labels of the model, in its order.
+    A table has the features and labels of the model, in its order. `labels` are for other files.
     """
     from multimargin.cli.options import load_data, svmlight_options
     from multimargin.datasets.sources import stem_of, table_files
     from multimargin.datasets.tables import read_table
 
     parts = table_files(source)
-    if parts is None or info.table is None:
+    if info.table is not None and labels is not None:
+        raise WrongUsage(
+            "--labels is given, but the model was fitted to a table; expected no labels, as those "
+            "of the model are found by name"
+        )
+    if parts is None:
         return load_data(source, labels, **svmlight_options(info))
+    check_kind(info, source, table=True)
+    assert info.table is not None
     return read_table(parts, info.table, name=stem_of(source), known_labels=info.label_names)
+
+
+def check_kind(info: "ModelInfo", name: str, *, table: bool) -> None:
+    """Refuse data of another kind than those that a model was fitted to."""
+    if not info.data_name:
+        raise ValueError(
+            "the model was saved from Python and does not describe the data that it takes; "
+            "expected one that multimargin fit wrote: use this one in Python, by load_model"
+        )
+    if (info.table is not None) != table:
+        found, expected = ("another kind of file", "a table, as the model was fitted to one")
+        if info.table is None:
+            found, expected = ("a table", "the kind of file that the model was fitted to")
+        raise ValueError(f"{name} is {found}; expected {expected}")
 
 
 def is_table(data: "Data") -> "TypeGuard[Table]":

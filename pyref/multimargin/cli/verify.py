@@ -7,6 +7,7 @@ import typer
 
 from multimargin.cli import FAILED
 from multimargin.cli.options import (
+    MOST_SEED,
     Data,
     Json,
     MethodName,
@@ -35,7 +36,7 @@ class Draw:
         40,
         min=1,
     )
-    seed: int = option("--seed N", "Seed of the draw.", 0, min=0)
+    seed: int = option("--seed N", "Seed of the draw.", 0, min=0, max=MOST_SEED)
     tolerance: float = option(
         "--tolerance X", "Largest relative difference at which the objectives agree.", 1e-6, min=0.0
     )

@@ -141,6 +141,10 @@ class Method:
         values = {}
         for name, value in parameters.items():
             target = self.parameter(name)
+            if target in values:
+                raise ValueError(
+                    f"{self.name} is given {target} twice, by two of its names; expected once."
+                )
             values[target] = parse(value, known[target]) if isinstance(value, str) else value
         return model.set_params(**values)
 

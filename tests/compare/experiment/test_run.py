@@ -356,6 +356,11 @@ def test_malformed_arguments(data, make_data):
         ({"cv": 0}, ValueError, r"cv is 0; expected an integer of at least 2"),
         ({"scaling": "max"}, ValueError, r"scaling is 'max'; expected one of"),
         ({"seed": -1}, ValueError, r"seed is -1; expected an integer of at least 0"),
+        (
+            {"seed": 2**32},
+            ValueError,
+            r"seed is 4294967296; expected an integer of at most 4294967295",
+        ),
     ):
         with case(arguments), pytest.raises(error, match=message):
             run_experiment(**{"data": data, "methods": METHODS, "cv": 2, **arguments})

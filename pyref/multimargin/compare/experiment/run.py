@@ -108,7 +108,7 @@ def run_experiment(
     >>> [result.method for result in results]
     ['rank-svm', 'knn']
     """
-    check_integer("seed", seed, at_least=0)
+    check_integer("seed", seed, at_least=0, at_most=2**32 - 1)
     check_choice("scaling", scaling, SCALINGS)
     if n_jobs == 0:
         raise ValueError("n_jobs is 0; expected a positive number, or -1 for one per processor.")

@@ -29,7 +29,7 @@ def make_splits(data: MultilabelData | Table, cv: int | str, seed: int) -> list[
 
     The folds keep the frequency of each label (Sechidis et al. 2011).
     """
-    seed = check_integer("seed", seed, at_least=0)
+    seed = check_integer("seed", seed, at_least=0, at_most=2**32 - 1)
     if cv == OFFICIAL:
         return [_measurable(data, _official(data))]
     if isinstance(cv, str):
