@@ -1,3 +1,5 @@
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
@@ -33,6 +35,7 @@ def test_other_labels_are_learned_as_without_them(name):
         assert predicted[:, -1].all()
         assert (scores[:, 0] < scores[:, 1:].min(axis=1)).all()
         assert (scores[:, -1] > scores[:, :-1].max(axis=1)).all()
+        np.testing.assert_array_equal(scores > 0, predicted)
         if some is Y:
             plain = make_method(name).fit(X, Y)
             np.testing.assert_array_equal(predicted[:, 1:-1], plain.predict(X))
@@ -40,6 +43,18 @@ def test_other_labels_are_learned_as_without_them(name):
     none_left = make_method(name).fit(X, np.tile([1, 0], (len(X), 1)))
     np.testing.assert_array_equal(none_left.predict(X[:2]), [[1, 0], [1, 0]])
     np.testing.assert_array_equal(none_left.decision_function(X[:2]), [[1.0, 0.0], [1.0, 0.0]])
+
+
+def test_constants_are_on_their_side_of_zero():
+    far = SimpleNamespace(decision_function=lambda X: np.tile([-5.0, 3.0], (len(X), 1)))
+    model = make_method("ovr-svc").fit(X, with_constants(Y[:, :2]))
+    for model.estimator_ in (far, SimpleNamespace(predict_proba=far.decision_function)):
+        scores = model.decision_function(X[:2])
+        assert (scores[:, 0] < -5.0).all()
+        assert (scores[:, -1] > 2.5).all()
+    far.decision_function = lambda X: np.full((len(X), 2), -5.0)
+    model.estimator_ = far
+    assert (model.decision_function(X[:2])[:, -1] > 0.0).all()
 
 
 def test_one_label_left_is_a_binary_problem():

@@ -98,7 +98,7 @@ class WithOneClassLabels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return labels
 
     def decision_function(self, X: MatrixLike) -> NDArray[np.float64]:
-        """Return the classifier's scores, or its probabilities where it has no scores.
+        """Return the classifier's scores, or its probabilities less 1/2 where it has no scores.
 
         Parameters
         ----------
@@ -108,19 +108,22 @@ class WithOneClassLabels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         ndarray of shape (n, q)
-            Larger for more probable labels. Only the order within a row has a meaning.
+            Larger for more probable labels, positive for those that are predicted. Otherwise only
+            the order within a row has a meaning.
         """
         check_is_fitted(self, "constants_")
         n, q = num_samples(X), self.constants_.size
         if self.estimator_ is None:
             return np.tile(self.constants_.astype(np.float64), (n, 1))
-        found, _ = scores_of(self.estimator_, _readable(X), max(self._both.size, 2))
-        found = found[:, : self._both.size]
+        found, source = scores_of(self.estimator_, _readable(X), max(self._both.size, 2))
+        found = found[:, : self._both.size] - (0.0 if source == "decision_function" else 0.5)
         scores = np.empty((n, q))
         scores[:, self._both] = found
         for label in self.labels_with_one_class_:
             first = bool(self.constants_[label])
-            scores[:, label] = found.max(axis=1) + 1.0 if first else found.min(axis=1) - 1.0
+            # Beyond the others, and on their side of 0.
+            best, worst = found.max(axis=1, initial=0.0), found.min(axis=1, initial=0.0)
+            scores[:, label] = best + 1.0 if first else worst - 1.0
         return scores
 
 
