@@ -3,9 +3,12 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
+from sklearn.svm import SVC
 
 from multimargin import (
     LLSF,
@@ -17,6 +20,7 @@ from multimargin import (
     explain,
     predict_names,
 )
+from multimargin.methods import make_method
 from tests.support.problems import noisy_linear_problem
 
 NAMES = ["a", "b", "c", "d"]
@@ -109,6 +113,13 @@ def test_words_of_texts_that_are_scaled_to_unit_length():
 def test_what_cannot_be_explained_is_refused():
     with pytest.raises(TypeError, match=r"model is RankLSVM with kernel='rbf', .* linear"):
         explain(RankLSVM().fit(X, LISTED), X, "a")
+    others = [make_method(name) for name in ("label-powerset", "bsvm", "llsf-bsvm")]
+    for other in (*others, RandomForestClassifier(2)):
+        with pytest.raises(TypeError, match="whose features have no weights for each label"):
+            explain(other.fit(X, Y), X, 1)
+    for other in (SVC(kernel="linear"), LogisticRegression()):
+        with pytest.raises(TypeError, match=r"no weights for each label; expected .* of multimar"):
+            explain(other.fit(X, Y[:, 0]), X, 1)
     model = make_pipeline(MinMaxScaler(), LINEAR).fit(X, LISTED)
     with pytest.raises(ValueError, match="label is 'z'; expected one of 'a', 'b', 'c', 'd'"):
         explain(model, X, "z")

@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
-from multimargin.calibration import CalibratedClassifier
+from multimargin.calibration import CalibratedClassifier, ShortlistClassifier
+from multimargin.calibration.held_out import HeldOutClassifier
 from multimargin.checks.names import did_you_mean, listed, quoted
 from multimargin.checks.parameters import check_integer
 from multimargin.estimators.bases.label_scoring import LabelScoringClassifier
@@ -83,8 +84,8 @@ def explain(
     Parameters
     ----------
     model : estimator, Pipeline or search
-        A fitted model with a linear kernel, alone or at the end of a pipeline or search, calibrated
-        or with a threshold around it or not.
+        A fitted model of this package with a linear kernel, alone or at the end of a pipeline or
+        search, calibrated or with a threshold around it or not.
     X : array-like, sparse matrix, data frame, sequence of n rows or None
         Rows, as the model takes them. None asks for the label in general: for its weights.
     label : object, default=None
@@ -228,8 +229,9 @@ def _reasons(
 
 def _first_linear(model: Any) -> Any:
     """Return the first linear ranker in a calibrated stack, None if there is none."""
-    rankers = (one for _, one in getattr(model, "estimators_", ()))
-    for ranker in rankers:
+    # Others have estimators without names, of each label say.
+    is_stack = isinstance(model, CalibratedClassifier | ShortlistClassifier)
+    for _, ranker in model.estimators_ if is_stack else ():
         last = final_estimator(ranker)
         if isinstance(last, LabelScoringClassifier) and hasattr(last, "coef_"):
             return ranker
@@ -246,16 +248,18 @@ def _linear_part(model: Any, X: MatrixLike, features: Any) -> tuple[Any, Any, An
         model, X, features = _last_step(inner, X, features)
         if features is None:
             features = getattr(model, "feature_names_in_", None)
-        inner = _first_linear(model) or fitted_inside(model)
+        # What others fit inside themselves scores something else, such as label sets.
+        wraps = isinstance(model, HeldOutClassifier) or hasattr(model, "best_estimator_")
+        inner = _first_linear(model) or (fitted_inside(model) if wraps else None)
         if X is not None and inner is None and hasattr(model, "_checked_features"):
             X = model._checked_features(X, reset=False)
         if X is not None and isinstance(model, CalibratedClassifier) and len(model.estimators_) > 1:
             shares = model.shares(X)
-    if not hasattr(model, "coef_"):
+    if not (isinstance(model, LabelScoringClassifier) and hasattr(model, "coef_")):
         kernel = getattr(model, "kernel", None)
         kind = type(model).__name__ + ("" if kernel is None else f" with kernel={kernel!r}")
         raise TypeError(
-            f"model is {kind}, whose features have no weights; expected a linear model, with "
-            "`coef_`, such as one with kernel='linear'"
+            f"model is {kind}, whose features have no weights for each label; expected a linear "
+            "model of multimargin, with `coef_`, such as one with kernel='linear'"
         )
     return X, features, model, shares
