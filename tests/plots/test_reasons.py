@@ -1,8 +1,11 @@
 """ReasonsDisplay: the bars are the contributions."""
 
+from io import BytesIO
+
 import numpy as np
 
 from multimargin import RankLSVM, explain
+from multimargin.inspection import Reasons
 from multimargin.plots import ReasonsDisplay
 
 
@@ -17,3 +20,8 @@ def test_bars_are_the_contributions(data):
         assert names == list(reasons.features)
         # The first is above.
         assert display.ax_.get_ylim()[0] > display.ax_.get_ylim()[1]
+
+
+def test_names_are_no_formulas():
+    reasons = Reasons("$c_{$", (r"$\foo$", "a$b$"), np.array([1.0, -1.0]), 0.0)
+    ReasonsDisplay(reasons).plot().figure_.savefig(BytesIO())

@@ -41,9 +41,10 @@ class ReasonsDisplay:
         ax = check_axes(ax, height=1.2 + 0.28 * max(len(values), 1))
         colors = [style(0 if value > 0 else 1)["color"] for value in values]
         self.bars_ = ax.barh(range(len(values)), values, color=colors)
-        ax.set_yticks(range(len(values)), self.reasons.features)
+        # A dollar sign of a name is no formula.
+        ax.set_yticks(range(len(values)), self.reasons.features, parse_math=False)
         ax.invert_yaxis()
         ax.axvline(0.0, color="0.6", linewidth=0.8)
-        ax.set_xlabel(f"Against, for “{self.reasons.label}”")
+        ax.set_xlabel(f"Against, for “{self.reasons.label}”", parse_math=False)
         self.ax_, self.figure_ = ax, ax.figure
         return self
