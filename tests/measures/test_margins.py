@@ -1,6 +1,7 @@
 """pair_margins and the estimators' `margins`."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from multimargin import RankSVM
@@ -19,7 +20,11 @@ def test_margins_follow_rows_then_relevant_then_irrelevant_labels():
 def test_estimators_give_the_margins_of_their_scores():
     X, Y = noisy_linear_problem(0, 30, 3, 4, noise=0.0, cut=0.0)
     model = RankSVM(C=1.0, random_state=0).fit(X, Y)
-    np.testing.assert_array_equal(model.margins(X, Y), pair_margins(Y, model.label_scores(X)))
+    expected = pair_margins(Y, model.label_scores(X))
+    np.testing.assert_array_equal(model.margins(X, Y), expected)
+    named = pd.DataFrame(Y).add_prefix("n")
+    model.fit(X, named)
+    np.testing.assert_array_equal(model.margins(X, named.iloc[:, ::-1]), expected)
     # The loss of Rank-SVM is the mean hinge of each row's margins.
     pairs = (Y.sum(axis=1) * (4 - Y.sum(axis=1))).astype(int)
     weights = np.repeat(1.0 / np.maximum(pairs, 1), pairs)

@@ -1,5 +1,7 @@
 """Measures against their definitions, written as loops, and against scikit-learn."""
 
+from inspect import signature
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -308,3 +310,19 @@ def test_get_scorer():
         assert measures.get_scorer(name)(model, X, Y) == SCORERS["neg_ranking_loss"](model, X, Y)
     with pytest.raises(ValueError, match=r"^name is 'x'; expected one of .*, ranking_loss"):
         measures.get_scorer("x")
+
+
+def test_frames_with_labels_in_another_order_are_refused():
+    Y = pd.DataFrame([[1, 0, 0], [0, 1, 1]], columns=["a", "b", "c"])
+    given = {"Y_true": Y, "Y_pred": Y, "scores": Y - 0.5, "propensities": [0.5, 0.5, 0.5]}
+    tried = 0
+    for name in filter(str.islower, measures.__all__):
+        takes = signature(getattr(measures, name)).parameters.keys() & given.keys()
+        for turned in takes & {"Y_pred", "scores"}:
+            arguments = {one: given[one] for one in takes}
+            getattr(measures, name)(**arguments)
+            arguments[turned] = arguments[turned][["c", "a", "b"]]
+            with pytest.raises(ValueError, match=f"{turned} has the same labels in another order"):
+                getattr(measures, name)(**arguments)
+            tried += 1
+    assert tried > 20

@@ -1,6 +1,7 @@
 """ReliabilityDisplay: its points are those of scikit-learn's calibration curve."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.calibration import calibration_curve
 from sklearn.pipeline import make_pipeline
@@ -56,6 +57,9 @@ def test_probabilities_of_a_model(data):
     model = make_pipeline(StandardScaler(), CalibratedClassifier(RankSVM(random_state=0), cv=2))
     model.fit(X, names)
     (line,) = ReliabilityDisplay.from_estimator(model, X, Y, labels="n2").lines_
+    assert_points(line, Y[:, 2], model.predict_proba(X)[:, 2])
+    turned = pd.DataFrame(Y, columns=[f"n{k}" for k in range(Y.shape[1])]).iloc[:, ::-1]
+    (line,) = ReliabilityDisplay.from_estimator(model, X, turned, labels="n2").lines_
     assert_points(line, Y[:, 2], model.predict_proba(X)[:, 2])
     with pytest.raises(ValueError, match=r"labels has 'n9' .*expected some of 'n0', 'n1', 'n2'"):
         ReliabilityDisplay.from_estimator(model, X, Y, labels=["n9"])

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from multimargin.checks.names import quoted
+from multimargin.checks.names import listed, quoted
 from multimargin.checks.no_numbers import check_no_others
 from multimargin.checks.storage import canonical, check_storage
 from multimargin.notices import warn
@@ -75,6 +75,18 @@ def warn_of_other_order(X: MatrixLike, **others: object) -> None:
                 f"{name} has another index than X, in row {row} {there} where X has {here}; rows "
                 f"are matched by place. To match them by index pass {name}.loc[X.index]; if the "
                 f"places are right, {name}.set_axis(X.index)."
+            )
+
+
+def check_same_order(Y: Any, **others: Any) -> None:
+    """Raise ValueError where a frame has the columns of the labels in another order."""
+    labels = list(getattr(Y, "columns", ()))
+    for name, other in others.items():
+        found = list(getattr(other, "columns", ()))
+        if found != labels and len(found) == len(labels) and set(found) == set(labels):
+            raise ValueError(
+                f"{name} has the same labels in another order, {listed(found)}; expected "
+                f"{listed(labels)}, as columns are matched by place."
             )
 
 

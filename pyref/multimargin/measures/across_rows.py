@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.metrics import average_precision_score
 
+from multimargin.checks.arrays import check_same_order
 from multimargin.checks.scores import check_scores
 from multimargin.checks.weights import check_sample_weight
 from multimargin.targets.indicator import UNKNOWN, check_indicator
@@ -97,6 +98,7 @@ def macro_average_precision(
 
 
 def _checked(Y_true: Any, scores: Any, sample_weight: ArrayLike | None) -> tuple[Any, Any, Any]:
+    check_same_order(Y_true, scores=scores)
     Y = check_indicator(Y_true, "Y_true", unknown=True)
     F = check_scores(scores, n_rows=Y.shape[0], n_labels=Y.shape[1])
     weights = check_sample_weight(sample_weight, Y.shape[0])

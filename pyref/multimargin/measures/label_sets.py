@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn import metrics
 
+from multimargin.checks.arrays import check_same_order
 from multimargin.checks.weights import check_sample_weight
 from multimargin.targets.indicator import check_indicator, known_labels
 from multimargin.typing import LabelsLike
@@ -230,6 +231,7 @@ def checked_sets(
     Y_true: Any, Y_pred: Any
 ) -> tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.bool_]]:
     """Return true and predicted indicator, and which labels are known."""
+    check_same_order(Y_true, Y_pred=Y_pred)
     Y, known = known_labels(Y_true, "Y_true")
     predicted = check_indicator(Y_pred, "Y_pred")
     if predicted.shape != Y.shape:

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from multimargin.checks.arrays import check_same_order
 from multimargin.checks.scores import check_scores
 from multimargin.targets.indicator import check_indicator
 from multimargin.typing import LabelsLike, MatrixLike, Vector
@@ -29,6 +30,7 @@ def pair_margins(Y_true: LabelsLike, scores: MatrixLike) -> Vector:
     TypeError, ValueError
         If an array is malformed, or if they have different shapes.
     """
+    check_same_order(Y_true, scores=scores)
     relevant = check_indicator(Y_true, "Y_true").astype(bool)
     checked = check_scores(scores, n_rows=relevant.shape[0], n_labels=relevant.shape[1])
     of_rows = [

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from multimargin.checks.arrays import check_same_order
 from multimargin.checks.scores import check_scores
 from multimargin.checks.weights import check_sample_weight
 from multimargin.measures.label_sets import checked_sets
@@ -59,6 +60,7 @@ def label_measures(
     >>> found.sort_values("f1").index.tolist()
     ['red', 'blue']
     """
+    check_same_order(Y_true, scores=scores)
     Y, predicted, known = checked_sets(Y_true, Y_pred)
     f = check_scores(scores, n_rows=Y.shape[0], n_labels=Y.shape[1])
     weights = check_sample_weight(sample_weight, Y.shape[0])

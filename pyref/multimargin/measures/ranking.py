@@ -18,6 +18,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from multimargin.checks.arrays import check_same_order
 from multimargin.checks.parameters import check_choice
 from multimargin.checks.scores import check_scores
 from multimargin.checks.weights import check_sample_weight
@@ -305,6 +306,7 @@ def ranking_measures(
 ) -> dict[str, float]:
     """Compute some ranking measures by name: what they share is computed once."""
     check_choice("degenerate_rows", degenerate_rows, ("ignore", "count"))
+    check_same_order(Y_true, scores=scores)
     indicator, known = known_labels(Y_true, "Y_true")
     relevant = indicator.view(np.bool_)
     n, q = relevant.shape

@@ -12,6 +12,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from multimargin.checks.arrays import check_same_order
 from multimargin.checks.scores import check_scores
 from multimargin.measures import across_rows, label_sets, ranking, retrieval
 from multimargin.measures.label_sets import hamming_loss
@@ -173,6 +174,7 @@ def all_measures(
         The measures under the names of their functions, ranking measures first. Losses are
         positive here; only the scorers change their sign.
     """
+    check_same_order(Y_true, Y_pred=Y_pred, scores=scores)
     Y_true = with_nan(check_indicator(Y_true, "Y_true", unknown=True))
     of_scores = [name for name, measure in MEASURES.items() if measure.needs == "scores"]
     values = ranking_measures(of_scores, Y_true, scores, degenerate_rows, sample_weight)
@@ -200,6 +202,7 @@ def more_measures(Y_true: LabelsLike, scores: MatrixLike) -> dict[str, float]:
         are relevant in all rows or in none have no curve: ``auc_macro`` is the mean of the others,
         without a warning.
     """
+    check_same_order(Y_true, scores=scores)
     marks = check_indicator(Y_true, "Y_true", unknown=True)
     f = check_scores(scores, n_rows=marks.shape[0], n_labels=marks.shape[1])
     has_curve, Y = known_both(marks, axis=0), with_nan(marks)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn import metrics
 
-from multimargin.checks.arrays import naming
+from multimargin.checks.arrays import check_same_order, naming
 from multimargin.checks.parameters import check_integer, check_real
 from multimargin.checks.scores import check_scores
 from multimargin.checks.weights import check_sample_weight
@@ -347,6 +347,7 @@ def _checked(
 
     An unknown label is irrelevant and below all others there.
     """
+    check_same_order(Y_true, scores=scores)
     Y, known = known_labels(Y_true, "Y_true")
     f = check_scores(scores, n_rows=Y.shape[0], n_labels=Y.shape[1])
     weights = check_sample_weight(sample_weight, Y.shape[0])

@@ -8,13 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from multimargin.checks.arrays import check_same_order
 from multimargin.checks.names import did_you_mean, listed
 from multimargin.checks.parameters import check_integer
 from multimargin.checks.scores import check_scores
 from multimargin.inspection.names import label_names_of_model
+from multimargin.inspection.steps import final_estimator
 from multimargin.measures.label_scores import answer_of
 from multimargin.plots.drawing import check_axes, style
-from multimargin.targets.indicator import known_labels
+from multimargin.targets.indicator import known_labels, with_nan
+from multimargin.targets.reading import Labels, read_targets
 from multimargin.typing import LabelsLike, MatrixLike, Name
 
 if TYPE_CHECKING:
@@ -80,6 +83,7 @@ class ReliabilityDisplay:
             Rows that the model was not fitted to.
         y : array-like, sparse matrix or data frame of shape (n, q)
             Indicator of their labels, 0 and 1; NaN where a label is unknown, which is left out.
+            Columns of a data frame are found by name.
         labels : sequence, object or None, default=None
             Names of the labels to show, or numbers where labels have none; None shows one curve
             of all labels together.
@@ -94,6 +98,9 @@ class ReliabilityDisplay:
             If the model gives no probabilities, or if an argument is malformed.
         """
         names = label_names_of_model(estimator).tolist()
+        named = getattr(final_estimator(estimator), "label_names_in_", None)
+        of_model = Labels(np.arange(len(names)), label_names=named)
+        y = with_nan(read_targets(y, unknown="take", labels=of_model).indicator)
         given = {"label_names": names, "labels": labels, "bins": bins, "ax": ax}
         return cls.from_predictions(y, answer_of(estimator, "predict_proba", X), **given)
 
@@ -126,6 +133,7 @@ class ReliabilityDisplay:
         ValueError
             If an argument is malformed.
         """
+        check_same_order(y, probabilities=probabilities)
         Y, known = known_labels(y, "y")
         n, q = Y.shape
         p = check_scores(probabilities, n_rows=n, n_labels=q, name="probabilities")

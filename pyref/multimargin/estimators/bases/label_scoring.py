@@ -14,8 +14,7 @@ from multimargin.estimators.fitting.report import Report
 from multimargin.features.checked import TakesFeatures
 from multimargin.measures.default_score import ExactMatch
 from multimargin.measures.margins import pair_margins
-from multimargin.targets.indicator import check_indicator
-from multimargin.targets.reading import Targets, read_targets
+from multimargin.targets.reading import Labels, Targets, read_targets
 from multimargin.thresholds import over_labels
 from multimargin.typing import Features, LabelsLike, Matrix, MatrixLike, Vector
 
@@ -57,8 +56,8 @@ class LabelScoringClassifier(ExactMatch, TakesFeatures):
         ----------
         X : array-like, CSR matrix or data frame of shape (n, d)
             Features, as in `label_scores`.
-        y : array-like, sparse matrix or data frame of shape (n, q)
-            Label indicator of 0 and 1.
+        y : array-like, sparse matrix or data frame of shape (n, q), or list of n lists of names
+            Label indicator or classes, as in `fit`; columns of a data frame are found by name.
 
         Returns
         -------
@@ -71,13 +70,10 @@ class LabelScoringClassifier(ExactMatch, TakesFeatures):
             If `X` or `y` is malformed, or if they have different numbers of rows or labels.
         """
         scores = self.label_scores(X)
-        relevant = check_indicator(y)
-        check_as_many_rows(relevant, scores)
-        if relevant.shape[1] != scores.shape[1]:
-            raise ValueError(
-                f"y has {relevant.shape[1]} labels; expected {scores.shape[1]} as in fit."
-            )
-        return pair_margins(relevant, scores)
+        targets = read_targets(y, labels=Labels.of(self))
+        targets.warn_of_others()
+        check_as_many_rows(targets.indicator, scores)
+        return pair_margins(targets.indicator, scores)
 
     def decision_function(self, X: MatrixLike) -> Matrix:
         """Return the scores minus the threshold: positive for the labels that are predicted.
