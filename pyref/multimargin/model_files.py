@@ -235,7 +235,7 @@ def read_model(
         except _UntrustedError as error:
             raise ValueError(
                 f"path: the model in {file} holds types that are not trusted: {error}; if you "
-                "know them and trust the file, load it with trusted=[...] of their names"
+                "know them and trust the file, load it in Python, with trusted=[...] of their names"
             ) from error
         except ImportError as error:
             if error.name == "skops":

@@ -109,6 +109,14 @@ def test_a_baseline_has_no_certificate_and_is_kept(command, tmp_path):
     assert command("evaluate", path, "digits", "--json").json["method"] == "ml-knn"
 
 
+def test_a_model_that_no_command_reads_back_is_told(command, folder, tmp_path):
+    path = tmp_path / "model"
+    answer = fit(command, folder, "-m random-forest --set n_estimators=2", "-o", path)
+    assert "predict and evaluate refuse" in answer.err
+    assert "sklearn.tree._tree.Tree" in answer.err
+    assert command("evaluate", path, folder).code == 1
+
+
 def test_a_time_limit_ends_with_a_certified_model(command, folder, tmp_path):
     file = tmp_path / "a.model"
     options = "-m rank-svm --set tol=1e-9 --set C=100 --time-limit 1e-9 -o"

@@ -161,6 +161,7 @@ def command(
         info = _info(method.name, data, split, X)
         if output is not None:
             save_model(pipeline, output, info=info)
+            _warn_of_refused(method.name, output)
         size: dict[str, Any] = {"n_rows": rows.size}
         if put_aside.holdout is not None:
             size |= _held_out_measures(pipeline, data)
@@ -185,6 +186,19 @@ def _check_meaning(meaning: bool, method_name: str, settings: list[str] | None) 
         raise WrongUsage(
             "--meaning needs wordllama, which is not installed: pip install 'multimargin[meaning]'"
         )
+
+
+def _warn_of_refused(method_name: str, output: str) -> None:
+    """Warn of the model of a baseline that other commands refuse: some hold trees."""
+    from multimargin.methods import BASELINES
+    from multimargin.model_files import load_model
+    from multimargin.notices import warn
+
+    if method_name in BASELINES:
+        try:
+            load_model(output)
+        except ValueError as error:
+            warn(f"predict and evaluate refuse {output}: {str(error).removeprefix('path: ')}")
 
 
 def _run(
