@@ -1,6 +1,7 @@
 """`multimargin.dask.fit` on a cluster of processes: the ordinary estimators, the same answers."""
 
 import pickle
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -188,6 +189,34 @@ def test_neither_workers_nor_kinds_of_input_change_a_bit(
     np.testing.assert_array_equal(weights(tmp_path, None, client), expected)
 
 
+@pytest.mark.parametrize("threshold", ["scores", "features"])
+def test_parts_may_have_no_rows(threshold: str, client: Any, data: Any) -> None:
+    X, Y = data
+    parts = [slice(*pair) for pair in pairwise([0, 0, 16, 16, 48, 48])]
+    features, labels = ([delayed(matrix[rows]) for rows in parts] for matrix in data)
+    estimator = clone(ROUGH).set_params(threshold=threshold)
+    model = multimargin.dask.fit(estimator, features, labels, client)
+    scores = model.label_scores(X)
+    expected = clone(model.threshold_).fit(scores, Y, X).predict(scores, X)
+    np.testing.assert_allclose(model.threshold_.predict(scores, X), expected, atol=1e-3)
+
+
+def test_warnings_are_those_of_one_machine(client: Any, data: Any) -> None:
+    X, Y = data
+    Y = Y.astype(float)
+    Y[:9] = 0.0
+    Y[20, 2] = np.nan
+    weights = np.where(np.arange(48) < 9, 2.0, 1.0)
+    with pytest.warns() as alone:
+        clone(ROUGH).fit(X, Y, sample_weight=weights)
+    given = parted(X), parted(Y), client
+    with pytest.warns() as found:
+        multimargin.dask.fit(clone(ROUGH), *given, sample_weight=parted(weights))
+    told = [[str(one.message) for one in those] for those in (alone, found)]
+    assert len(told[0]) == 2
+    assert told[0] == told[1]
+
+
 def test_data_frames_give_names(client: Any, data: Any) -> None:
     dd = pytest.importorskip("dask.dataframe")
     pd = pytest.importorskip("pandas")
@@ -249,12 +278,23 @@ def test_callbacks_leave_nothing_behind(client: Any, data: Any) -> None:
         (RankSVM(kernel="linear"), "nan", "Y", ValueError, "NaN"),
         (RankSVM(kernel="linear"), "nowhere", None, FileNotFoundError, "nowhere"),
         (RankSVM(kernel="linear"), "widths", "two", ValueError, "Part 1 has 50 .* part 0 has 60"),
+        (RankSVM(kernel="linear"), "frames", "two", ValueError, "Part 1 has features of other nam"),
+        (RankSVM(kernel="linear"), "npz", None, ValueError, "Part 1 has labels of other names"),
+        (RankSVM(kernel="linear"), "durations", "two", TypeError, "X holds durations"),
+        (RankSVM(kernel="linear"), "halves", "lists", ValueError, "y lists names of labels"),
     ],
 )
 def test_what_is_wrong_is_named(
-    estimator: Any, X: str, Y: Any, error: Any, message: str, client: Any, data: Any
+    estimator: Any, X: str, Y: Any, error: Any, message: str, client: Any, data: Any, tmp_path: Path
 ) -> None:
     features, labels = data
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(features).add_prefix("x")
+    halves = [slice(16), slice(16, None)]
+    (tmp_path / "npz").mkdir()
+    for k, rows in enumerate(halves):
+        names = [f"{(number + k) % 5}" for number in range(5)]
+        np.savez(tmp_path / f"npz/{k}.npz", X=features[rows], Y=labels[rows], label_names=names)
     missing = features.copy()
     missing[20, 3] = np.nan
     arguments = {
@@ -267,7 +307,12 @@ def test_what_is_wrong_is_named(
         "nan": parted(missing),
         "unknown": parted(np.full(labels.shape, np.nan)),
         "widths": [delayed(features[:16]), delayed(features[16:, :50])],
-        "two": [delayed(labels[:16]), delayed(labels[16:])],
+        "two": [delayed(labels[rows]) for rows in halves],
+        "halves": [delayed(features[rows]) for rows in halves],
+        "frames": [delayed(frame[:16]), delayed(frame.iloc[16:, ::-1])],
+        "durations": [delayed(features[:16]), delayed(features[16:].astype("m8[s]"))],
+        "lists": [delayed([["a", "b"], ["c"]] * 8), delayed([["a"], ["b"]] * 16)],
+        "npz": tmp_path / "npz",
         None: None,
     }
     with pytest.raises(error, match=message):

@@ -33,7 +33,8 @@ from multimargin.estimators.rank_cvm import RankCVM
 from multimargin.estimators.rank_hlapsvm import RankHLapSVM
 from multimargin.estimators.rank_svmz import RankSVMz
 from multimargin.interrupts import Interrupts
-from multimargin.targets.reading import Targets
+from multimargin.targets.empty_rows import warn_of_empty_rows
+from multimargin.targets.reading import Targets, warn_of_unknown
 from multimargin.thresholds import ConstantThreshold, ScoresThreshold, Threshold, make_threshold
 from multimargin.thresholds.base import enough_rows
 from multimargin.typing import Matrix
@@ -117,6 +118,8 @@ def fit(
     -----
     ConvergenceWarning
         If the rounds end above `tol`.
+    UnknownLabelsWarning, EmptyRowsWarning
+        If labels are unknown, or many rows have none.
 
     Notes
     -----
@@ -309,12 +312,25 @@ def _shape(cluster: ClusterParts) -> tuple[int, int]:
                 f"Part {index} has {d} features and {q} labels, part 0 has {shapes[0][1]} and "
                 f"{shapes[0][2]}; expected the same in all parts."
             )
+    names = cluster.described()["names"]
+    for kind, of in (("features", 0), ("labels", 1)):
+        named = [(index, part[of]) for index, part in enumerate(names) if part[of] is not None]
+        for index, found in named:
+            if found != named[0][1]:
+                raise ValueError(
+                    f"Part {index} has {kind} of other names, or in another order, than part "
+                    f"{named[0][0]}; expected the same in all parts."
+                )
     return shapes[0][1], shapes[0][2]
 
 
 def _check_pairs(cluster: ClusterParts, estimator: PairwiseClassifier) -> None:
     about = cluster.described()
     if about["rows_with_pairs"] > 0:
+        rows, of_pairs = about["rows"], not isinstance(estimator, RankSVMz)
+        warn_of_unknown(about["unknown"], (rows, about["shapes"][0][2] - (not of_pairs)))
+        if of_pairs:
+            warn_of_empty_rows(about["empty_weight"] / about["row_weight"])
         return
     if isinstance(estimator, RankSVMz):
         raise ValueError(
@@ -350,7 +366,7 @@ def _learn(
     threshold = make_threshold(
         estimator.threshold,
         n_labels=fit.bias.size,
-        empty=about["empty_rows"] / max(about["rows"], 1),
+        empty=about["empty_weight"] / about["row_weight"],
         random_state=estimator.random_state,
     )
     if interrupted:

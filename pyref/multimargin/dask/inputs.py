@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from multimargin.dask.parts import Pairs, Part, make_part
+from multimargin.dask.parts import Pairs, Part, make_part, names_of
 from multimargin.datasets.npz import load_npz
 from multimargin.typing import LabelsLike, MatrixLike
 
@@ -37,7 +37,8 @@ class FileSource:
         if self.read is not None:
             return make_part(self.index, *self.read(self.path), None, self.pairs)
         data = load_npz(self.path)
-        return make_part(self.index, data.X, data.Y, None, self.pairs)
+        names = data.feature_names, data.label_names
+        return make_part(self.index, data.X, data.Y, None, self.pairs, names)
 
 
 @dataclass(frozen=True)
@@ -134,7 +135,5 @@ def _row_chunks(data: Any) -> tuple[int, ...] | None:
 
 
 def _names(data: Any) -> Any:
-    columns = getattr(data, "columns", None)
-    if columns is None or not all(isinstance(name, str) for name in columns):
-        return None
-    return np.asarray(list(columns), dtype=object)
+    names = names_of(data)
+    return None if names is None else np.asarray(names, dtype=object)

@@ -4,8 +4,9 @@ Every function here runs where the part is, takes the common state and returns a
 summed over the parts; nothing depends on the assignment of parts to machines.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
+from hashlib import sha256
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -16,13 +17,19 @@ from sklearn.utils.extmath import safe_sparse_dot
 
 from multimargin import _rust
 from multimargin.blas import one_blas_thread
-from multimargin.checks.arrays import MATRIX_OF_NUMBERS, check_as_many_rows, naming, sound_features
+from multimargin.checks.arrays import (
+    MATRIX_OF_NUMBERS,
+    check_as_many_rows,
+    check_readable,
+    naming,
+    sound_features,
+)
 from multimargin.checks.weights import check_sample_weight
 from multimargin.estimators.pairwise.label_weights import rows_of_labels
 from multimargin.estimators.pairwise.pair_weights import pairs_of
 from multimargin.estimators.pairwise.problem import Model
 from multimargin.kernels import rust_matrix
-from multimargin.targets.indicator import UNKNOWN, check_indicator, with_nan
+from multimargin.targets.indicator import UNKNOWN, check_indicator, count_unknown, with_nan
 from multimargin.thresholds.cuts import best_thresholds
 from multimargin.typing import Features, LabelsLike, Marks, Matrix, MatrixLike, Vector, is_sparse
 
@@ -65,6 +72,8 @@ class Part:
     label_weights: Matrix | None = None
     # Number of the highest irrelevant labels with which each relevant one forms a pair
     top: int | None = None
+    # What tells the names of features and labels, where these have some
+    names: tuple[str | None, str | None] = (None, None)
 
     @property
     def dual_shape(self) -> tuple[int, int]:
@@ -129,10 +138,17 @@ def _pairs_of(indicator: NDArray[np.uint8], zero_label: bool, top: int | None = 
 
 
 def make_part(
-    index: int, X: MatrixLike, y: LabelsLike, sample_weight: ArrayLike | None, pairs: Pairs
+    index: int,
+    X: MatrixLike,
+    y: LabelsLike,
+    sample_weight: ArrayLike | None,
+    pairs: Pairs,
+    names: tuple[Sequence[str] | None, Sequence[str] | None] | None = None,
 ) -> Part:
-    """Check the rows of one part."""
+    """Check the rows of one part; `names` are those of features and labels, else of data frames."""
+    names = (names_of(X), names_of(y)) if names is None else names
     try:
+        check_readable(X)
         with naming("X", MATRIX_OF_NUMBERS):
             X = check_array(
                 X,
@@ -156,11 +172,25 @@ def make_part(
     pair_weights = np.divide(
         pairs.C * weights, shares, out=np.zeros_like(weights), where=counts > 0
     )
-    return Part(index, X, indicator, pair_weights, given, zero_label)
+    told = _told(names[0]), _told(names[1])
+    return Part(index, X, indicator, pair_weights, given, zero_label, names=told)
+
+
+def _told(names: Sequence[str] | None) -> str | None:
+    """Return what tells names from others: many names of many parts need not travel."""
+    return None if names is None else sha256(repr([*names]).encode()).hexdigest()
+
+
+def names_of(data: Any) -> Sequence[str] | None:
+    """Return the names of the columns of a data frame, None if they are no texts."""
+    columns = getattr(data, "columns", None)
+    if columns is None or not all(isinstance(name, str) for name in columns):
+        return None
+    return list(columns)
 
 
 def _indicator(y: LabelsLike) -> NDArray[np.uint8]:
-    shape = np.shape(y)
+    shape: tuple[int, ...] = getattr(y, "shape", ())
     if len(shape) == 2 and shape[0] == 0 and shape[1] > 0:
         return np.zeros(shape, dtype=np.uint8)
     return check_indicator(y, unknown=True)
@@ -379,18 +409,21 @@ def describe(part: Part) -> Sums:
     n = part.X.shape[0]
     with_pairs = part.with_pairs()
     squares = squared_norms(part.X)
+    weights = np.ones(n) if part.sample_weight is None else part.sample_weight
     return {
         # Rows, features and columns of the dual rows; a sum of lists has all of them.
         "shapes": [(*part.X.shape, part.dual_shape[1])],
+        "names": [part.names],
         "rows": n,
-        "row_weight": float(n if part.sample_weight is None else part.sample_weight.sum()),
+        "row_weight": float(weights.sum()),
         "rows_with_pairs": int(with_pairs.sum()),
         "squared_norms": float(squares.sum()),
         "squared_norms_with_pairs": float(squares[with_pairs].sum()),
         "pair_weight": float(part.weights_of_rows().sum()),
         "all_pairs": part.top is None,
         "bytes": _bytes(part.X) + part.indicator.nbytes + part.pair_weights.nbytes,
-        "empty_rows": int((part.indicator == 0).all(axis=1).sum()),
+        "empty_weight": float(weights @ (part.indicator == 0).all(axis=1)),
+        "unknown": count_unknown(part.indicator),
         "total": None if is_sparse(part.X) else part.X.sum(axis=0),
     }
 

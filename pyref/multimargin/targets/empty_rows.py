@@ -36,11 +36,8 @@ def is_mostly_empty(indicator: Indicator) -> bool:
     return share_of_empty_rows(indicator) >= _MOST
 
 
-def warn_of_empty_rows(
-    indicator: Indicator, sample_weight: NDArray[np.float64] | None = None
-) -> None:
-    """Warn of rows from which a method that ranks pairs of labels learns nothing."""
-    share = share_of_empty_rows(indicator, sample_weight)
+def warn_of_empty_rows(share: float) -> None:
+    """Warn of a share of the rows from which a method that ranks pairs of labels learns nothing."""
     if share >= _MANY:
         warn(
             f"y has no label in {100 * share:.0f} % of the rows, from which a ranker learns "

@@ -144,7 +144,8 @@ def read_targets(
         targets = _indicated(given, name, takes_unknown=unknown != "refuse", sparse=keep_sparse)
         targets = targets if labels is None else _in_order(targets, labels, name)
     if unknown == "warn":
-        _warn_of_unknown(targets, of_lists=given.kind == "lists")
+        indicator, of_lists = targets.indicator, given.kind == "lists"
+        warn_of_unknown(count_unknown(indicator), indicator.shape, of_lists=of_lists)
     return targets
 
 
@@ -222,13 +223,12 @@ def _of_model(listing: Listing, labels: Labels, *, keep_sparse: bool = False) ->
     return labels.targets(indicator, others=others, has_other=has_other)
 
 
-def _warn_of_unknown(targets: Targets, *, of_lists: bool) -> None:
+def warn_of_unknown(unknown: int, shape: tuple[int, ...], *, of_lists: bool = False) -> None:
     """Warn of NaN in the targets of a fit, as cells may be missing by accident."""
-    unknown = count_unknown(targets.indicator)
     if unknown > 0:
-        each = f" (a row without a list is unknown in {targets.indicator.shape[1]})"
+        each = f" (a row without a list is unknown in {shape[1]})"
         warn(
-            f"y has NaN in {unknown} of {math.prod(targets.indicator.shape)} places"
+            f"y has NaN in {unknown} of {math.prod(shape)} places"
             f"{each if of_lists else ''}, read as unknown labels, whose loss is left "
             f"out; write {'an empty list' if of_lists else '0'} where "
             f"{'a row has no label' if of_lists else 'a label is not relevant'}. If this "

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import gen_batches
 
 from multimargin.targets.indicator import UNKNOWN, count_unknown
 from multimargin.thresholds.base import middle
@@ -16,9 +15,9 @@ ENTRIES_PER_CHUNK = 2**17
 
 
 def chunks_of(n: int, q: int) -> Iterator[slice]:
-    """Cut `n` rows of `q` labels into chunks."""
+    """Cut `n` rows of `q` labels into chunks; a part of a data set may have no row."""
     rows = max(1, ENTRIES_PER_CHUNK // q)
-    yield from gen_batches(n, rows)
+    return (slice(first, min(first + rows, n)) for first in range(0, n, rows))
 
 
 def best_thresholds(scores: Scores, Y: NDArray[np.uint8]) -> Vector:

@@ -146,7 +146,7 @@ class PairwiseClassifier(KernelExpansionClassifier):
         """
         data = self._training_data(X, y, sample_weight)
         if not isinstance(y, Targets) and self._model().loss != zero_label.LOSS:
-            warn_of_empty_rows(data.targets.indicator, data.weights)
+            warn_of_empty_rows(share_of_empty_rows(data.targets.indicator, data.weights))
         training = self._training_kernel(data.X, data.kernel)
         if training.indefinite and self._needs_definite_kernel():
             training.make_definite()
