@@ -190,10 +190,11 @@ def test_neither_workers_nor_kinds_of_input_change_a_bit(
 
 
 @pytest.mark.parametrize("threshold", ["scores", "features"])
-def test_parts_may_have_no_rows(threshold: str, client: Any, data: Any) -> None:
+def test_parts_may_have_no_rows_and_some_be_sparse(threshold: str, client: Any, data: Any) -> None:
     X, Y = data
     parts = [slice(*pair) for pair in pairwise([0, 0, 16, 16, 48, 48])]
     features, labels = ([delayed(matrix[rows]) for rows in parts] for matrix in data)
+    features[-2:] = map(delayed(sparse.csr_array), features[-2:])
     estimator = clone(ROUGH).set_params(threshold=threshold)
     model = multimargin.dask.fit(estimator, features, labels, client)
     scores = model.label_scores(X)

@@ -561,6 +561,6 @@ def stack_factors(left: Matrix, right: Matrix) -> Matrix:
 def stack_rows(left: Sample, right: Sample) -> Sample:
     """Return the rows of two samples."""
     rows = [left[0], right[0]]
-    X: Any = sparse.vstack(rows, format="csr") if is_sparse(left[0]) else np.vstack(rows)
+    X: Any = sparse.vstack(rows, format="csr") if any(map(is_sparse, rows)) else np.vstack(rows)
     weights = None if left[2] is None else np.concatenate([left[2], right[2]])
     return X, np.vstack([left[1], right[1]]), weights
