@@ -53,6 +53,25 @@ def test_weights_are_repetitions_and_unknown_labels_are_left_out(average):
     assert F1Threshold(average).fit(beyond, y, sample_weight=weights).value_ == one.value_
 
 
+@pytest.mark.parametrize(("average", "axis"), [("macro", 0), ("samples", 1)])
+def test_the_highest_of_equal_cuts_in_any_order(average, axis):
+    rng = np.random.default_rng(0)
+    for _ in range(400):
+        n = int(rng.integers(3, 12))
+        scores = rng.integers(0, 12, size=(n, 3)).astype(float)
+        y = (scores + 4.0 * rng.normal(size=scores.shape) > 6.0).astype(int)
+        values = every_cut(scores)
+        predicted = scores > values[:, None, None]
+        hits = (predicted & (y == 1)).sum(axis=1 + axis)
+        either = predicted.sum(axis=1 + axis) + y.sum(axis=axis)
+        f1 = np.where(either > 0, 2.0 * hits / np.maximum(either, 1), 1.0).mean(axis=1)
+        expected = values[np.flatnonzero(f1 >= f1.max() - 1e-9)[-1]]
+        rows, labels = rng.permutation(n), rng.permutation(3)
+        for of_rows, of_labels in ((slice(None), slice(None)), (rows, labels)):
+            some = scores[of_rows][:, of_labels], y[of_rows][:, of_labels]
+            assert F1Threshold(average).fit(*some).value_ == expected
+
+
 def test_nothing_relevant_is_nothing_predicted():
     scores = np.array([[1.0, 2.0], [3.0, 0.0]])
     for average in MEASURES:

@@ -12,6 +12,8 @@ from multimargin.thresholds.base import CommonThreshold, Known, middle
 from multimargin.typing import Matrix, Scores, Vector
 
 AVERAGES = ("micro", "macro", "samples")
+# By which sums of F1 may differ for their rounding alone.
+_ROUNDING = 1e-12
 
 
 @dataclass(repr=False, eq=False)
@@ -155,7 +157,8 @@ def _best_cut(
     f1 = base + np.r_[0.0, np.cumsum(change[descending])]
     upper, lower = np.r_[np.inf, s], np.r_[s, -np.inf]
     f1[upper == lower] = -np.inf
-    best = int(np.argmax(f1))
+    # Of equal cuts the highest: how sums of as many pairs round depends on the order of the rows.
+    best = int(np.argmax(f1 >= f1.max() - _ROUNDING))
     return float(middle(lower[best], upper[best])), float(f1[best])
 
 
