@@ -7,6 +7,7 @@ import pytest
 from scipy import sparse
 from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
 
+from multimargin import CalibratedClassifier, LabelRankerCV, RankLSVM, ThresholdedClassifier
 from multimargin.tuning import MultilabelStratifiedKFold, folds, stratified_train_test_split
 from multimargin.tuning.folds import folds_of
 from tests.support.cases import case
@@ -182,3 +183,21 @@ def test_refusals():
     ):
         with pytest.raises((TypeError, ValueError), match=message):
             call()
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        ThresholdedClassifier(RankLSVM(kernel="linear"), threshold="scores"),
+        CalibratedClassifier(RankLSVM(kernel="linear")),
+        LabelRankerCV([1.0], kernel="linear", stack=None),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_held_out_rows_of_which_nothing_is_known_are_refused(model):
+    Y = np.tile([[1.0, 0.0], [0.0, 1.0]], (10, 1))
+    Y[:4] = np.nan
+    model.set_params(cv=[(np.arange(4, 20), np.arange(4))])
+    with pytest.raises(ValueError, match="cv: none of the 4 rows that its folds hold out has a kn"):
+        model.fit(np.eye(20), Y)

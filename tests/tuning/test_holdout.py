@@ -87,6 +87,8 @@ def test_nonsense_is_refused():
             {"groups": np.zeros(400)},
             "test_size is 0.25, and groups has 1; expected groups for both",
         ),
+        ({"random_state": -1}, "random_state is -1; expected"),
+        ({"random_state": -1, "groups": np.arange(400)}, "random_state is -1; expected"),
         ({"groups": np.arange(400) // 200, "test_size": 300}, "test_size is 300, and groups has 2"),
     ):
         with pytest.raises(ValueError, match=message):

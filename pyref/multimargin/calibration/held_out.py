@@ -29,7 +29,7 @@ from multimargin.targets.indicator import UNKNOWN, check_indicator, with_nan
 from multimargin.targets.reading import Targets, read_targets
 from multimargin.thresholds.base import Threshold
 from multimargin.tuning.counted import counted
-from multimargin.tuning.folds import Rows, folds_of
+from multimargin.tuning.folds import Rows, check_held_out, folds_of
 from multimargin.typing import Folds, LabelsLike, Marks, Matrix, MatrixLike, is_sparse
 from multimargin.whole_fits import whole_or_unchanged
 
@@ -235,6 +235,7 @@ class HeldOutClassifier(MetaEstimatorMixin, ExactMatch, BaseEstimator, ABC):  # 
         if labels.dtype.kind != "f":
             labels = labels.astype(int)
         folds = folds_of(left.cv, X, targets.strata, groups)
+        check_held_out(folds, targets.indicator)
         jobs = job_count(self.n_jobs, len(folds))
         on_folds = OnFolds(X, labels, folds, self._asked(), self._of_odds, jobs)
         blocks, fitted_ones = [], []

@@ -13,7 +13,7 @@ from multimargin.checks.arrays import check_as_many_rows, warn_of_other_order
 from multimargin.checks.names import quoted
 from multimargin.checks.parameters import check_integer, random_state_of
 from multimargin.targets.given import recognise
-from multimargin.targets.indicator import known_both
+from multimargin.targets.indicator import count_labels, known_both
 from multimargin.targets.reading import read_targets
 from multimargin.tuning.stratification import parts_of_rows
 from multimargin.typing import Folds, Indicator, LabelsLike, Marks, MatrixLike, Vector
@@ -196,8 +196,20 @@ def folds_of(
     return folds
 
 
+def check_held_out(folds: Sequence[tuple[Rows, Rows]], labels: Marks) -> None:
+    """Refuse folds that hold out no row with a known label."""
+    rows = np.unique(np.concatenate([test for _, test in folds]))
+    relevant, irrelevant = count_labels(labels, axis=1)
+    if not (relevant + irrelevant)[rows].any():
+        raise ValueError(
+            f"cv: none of the {rows.size} rows that its folds hold out has a known label; expected "
+            "some to learn from."
+        )
+
+
 def check_folds(folds: Sequence[tuple[Rows, Rows]], labels: Marks) -> None:
-    """Refuse folds that leave no rows to learn from."""
+    """Refuse folds that leave no rows to learn from, or hold out none that is known."""
+    check_held_out(folds, labels)
     has_pair = known_both(labels, axis=1)
     for number, (train, _) in enumerate(folds, start=1):
         if not has_pair[train].any():

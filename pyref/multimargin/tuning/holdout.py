@@ -90,8 +90,8 @@ def held_out_rows(
         share = check_integer("test_size", test_size, at_least=1, at_most=n - 1) / n
     else:
         share = check_real("test_size", test_size, above=0.0, below=1.0)
+    draws = random_state_of(random_state)
     if groups is None:
-        draws = random_state_of(random_state)
         shares = np.array([1.0 - share, share])
         dealt, left = rows_to_deal(relevant, shares)
         tested = np.zeros(n, dtype=bool)
@@ -106,7 +106,7 @@ def held_out_rows(
                 f"test_size is {test_size}, and groups has {names.size}; expected groups for both "
                 "parts."
             )
-        splitter = GroupShuffleSplit(1, test_size=share, random_state=random_state)
+        splitter = GroupShuffleSplit(1, test_size=share, random_state=draws)
         train, test = (np.sort(rows) for rows in next(splitter.split(relevant, groups=numbers)))
     if not (train.size and test.size):
         raise ValueError(
