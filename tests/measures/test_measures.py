@@ -326,3 +326,31 @@ def test_frames_with_labels_in_another_order_are_refused():
                 getattr(measures, name)(**arguments)
             tried += 1
     assert tried > 20
+
+
+WEIGHTED = [
+    name
+    for name in filter(str.islower, measures.__all__)
+    if {"Y_true", "sample_weight"} <= signature(getattr(measures, name)).parameters.keys()
+    and name not in ("all_measures", "label_measures")
+]
+
+
+@pytest.mark.parametrize("name", WEIGHTED)
+@pytest.mark.filterwarnings("ignore:Labels with one value only")
+def test_weights_are_repetitions_where_labels_are_unknown(name):
+    function, rng = getattr(measures, name), np.random.default_rng(0)
+    Y = np.array([[1, 0, 1], [0, 1, 0], [1, 1, 0], [np.nan, np.nan, 1], [0, 1, np.nan]])
+    # The last label is known in a row of weight 0 alone.
+    Y[[0, 1, 2], 2] = np.nan
+    weights = np.array([2, 1, 3, 0, 1])
+    given = {"Y_true": Y, "Y_pred": rng.integers(0, 2, Y.shape), "scores": rng.normal(size=Y.shape)}
+    given = {one: rows for one, rows in given.items() if one in signature(function).parameters}
+    others = {"propensities": [0.5, 0.7, 0.9]} if name.startswith("propensity") else {}
+    repeated = {one: np.repeat(rows, weights, axis=0) for one, rows in given.items()}
+    expected = function(**repeated, **others)
+    assert function(**given, **others, sample_weight=weights) == pytest.approx(expected)
+    alone = np.arange(5) == 4
+    given["Y_true"] = np.where(alone[:, None], np.nan, Y)
+    with pytest.raises(ValueError, match="expected"):
+        function(**given, **others, sample_weight=alone.astype(float))

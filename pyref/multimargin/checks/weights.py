@@ -44,6 +44,18 @@ def rows_that_count(sample_weight: NDArray[np.float64] | None) -> NDArray[np.int
     return np.flatnonzero(sample_weight)
 
 
+def measured_rows(
+    known: NDArray[np.bool_], sample_weight: NDArray[np.float64] | None
+) -> NDArray[np.bool_]:
+    """Return which rows have a known label and a positive weight; raise ValueError if none has."""
+    rows: NDArray[np.bool_] = np.asarray(known.any(axis=1))
+    if sample_weight is not None:
+        rows &= sample_weight > 0.0
+    if not rows.any():
+        raise ValueError("Y_true has no known label in a row of positive weight; expected some.")
+    return rows
+
+
 def of_rows_that_count(sample_weight: NDArray[np.float64] | None, *arrays: Any) -> tuple[Any, ...]:
     """Return the weights, and arrays of as many rows, of the rows with a positive weight."""
     return of_rows(rows_that_count(sample_weight), sample_weight, *arrays)

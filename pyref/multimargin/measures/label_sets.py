@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn import metrics
 
 from multimargin.checks.arrays import check_same_order
-from multimargin.checks.weights import check_sample_weight
+from multimargin.checks.weights import check_sample_weight, measured_rows
 from multimargin.targets.indicator import check_indicator, known_labels
 from multimargin.typing import LabelsLike
 
@@ -220,7 +220,7 @@ def micro_f1(
 
 @dataclass(frozen=True)
 class _LabelSets:
-    """True and predicted labels of the rows with a known label, 0 where unknown."""
+    """True and predicted labels of the rows that count, 0 where unknown."""
 
     labels: tuple[NDArray[np.uint8], NDArray[np.uint8]]
     weights: NDArray[np.float64] | None
@@ -246,9 +246,9 @@ def _compared(Y_true: Any, Y_pred: Any, sample_weight: ArrayLike | None) -> _Lab
     if Y_true.shape[1] < 2:
         raise ValueError(f"Y_true has shape {Y_true.shape}; expected at least two labels.")
     weights = check_sample_weight(sample_weight, len(Y_true))
-    if known.all():
+    rows = measured_rows(known, weights)
+    if known.all() and rows.all():
         return _LabelSets((Y_true, Y_pred), weights, known)
-    rows = known.any(axis=1)
     return _LabelSets(
         (Y_true[rows], np.where(known, Y_pred, np.uint8(0))[rows]),
         None if weights is None else weights[rows],

@@ -15,7 +15,7 @@ from sklearn import metrics
 from multimargin.checks.arrays import check_same_order, naming
 from multimargin.checks.parameters import check_integer, check_real
 from multimargin.checks.scores import check_scores
-from multimargin.checks.weights import check_sample_weight
+from multimargin.checks.weights import check_sample_weight, measured_rows
 from multimargin.notices import warn
 from multimargin.targets.given import recognise
 from multimargin.targets.indicator import check_indicator, known_labels
@@ -343,7 +343,7 @@ def _with_value(name: Any, values: NDArray[np.uint8]) -> str:
 def _checked(
     Y_true: Any, scores: Any, sample_weight: ArrayLike | None
 ) -> tuple[NDArray[np.uint8], NDArray[Any], Vector | None, NDArray[np.bool_]]:
-    """Return labels, scores and weights of the rows with a known label, and which are known.
+    """Return labels, scores and weights of the rows that count, and which are known.
 
     An unknown label is irrelevant and below all others there.
     """
@@ -351,9 +351,9 @@ def _checked(
     Y, known = known_labels(Y_true, "Y_true")
     f = check_scores(scores, n_rows=Y.shape[0], n_labels=Y.shape[1])
     weights = check_sample_weight(sample_weight, Y.shape[0])
-    if known.all():
+    rows = measured_rows(known, weights)
+    if known.all() and rows.all():
         return Y, f, weights, known
-    rows = known.any(axis=1)
     f = np.where(known, f, np.nextafter(f.min(), -np.inf))
     return Y[rows], f[rows], None if weights is None else weights[rows], known[rows]
 
