@@ -43,6 +43,7 @@ def test_texts_that_mean_something_similar_are_near() -> None:
     [
         np.array(TEXTS, dtype=object),
         pd.Series([*TEXTS[:3], None]),
+        pd.Series([*TEXTS[:3], None], dtype="string"),
         pd.DataFrame({"text": [*TEXTS[:3], np.nan]}),
         np.array(TEXTS)[:, None],
     ],
@@ -118,3 +119,20 @@ def test_the_program_names_what_has_no_meaning(
 ) -> None:
     assert code_of("fit", *options) == 2
     assert message in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "a text",
+        None,
+        {"text": 1},
+        {"a text"},
+        [["a text"]],
+        pd.DataFrame({"title": TEXTS, "text": TEXTS}),
+        np.array([TEXTS, TEXTS]),
+    ],
+)
+def test_what_is_no_column_of_texts_is_refused(given: Any) -> None:
+    with pytest.raises((TypeError, ValueError), match=r"X (is|has) .*expected .*text"):
+        StaticEmbedding().fit(given)

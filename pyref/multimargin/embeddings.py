@@ -1,6 +1,7 @@
 """Vectors of texts, for views of their meaning in addition to their words."""
 
 import hashlib
+from collections.abc import Mapping, Set
 from pathlib import Path
 from typing import Any, Self
 
@@ -9,6 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from multimargin.checks.names import quoted
+from multimargin.targets.given import is_missing
 from multimargin.typing import LabelsLike, MatrixLike
 
 __all__ = ["StaticEmbedding"]
@@ -138,13 +141,16 @@ class StaticEmbedding(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
 def _texts(X: Any) -> list[str]:
     """Return texts as a list; a missing one is empty."""
-    if isinstance(X, str):
-        raise TypeError(f"X is the text {X!r}; expected a sequence of texts.")
-    if np.ndim(X) == 2 and X.shape[1] == 1:
+    if isinstance(X, str | Mapping | Set) or not np.iterable(X):
+        raise TypeError(f"X is {quoted(X)}; expected a sequence of texts.")
+    shape = getattr(X, "shape", ())
+    if len(shape) > 1:
+        if shape[1:] != (1,):
+            raise ValueError(f"X has shape {shape}; expected one column of texts.")
         X = np.asarray(X, dtype=object)[:, 0]
     texts = list(X)
     for row, text in enumerate(texts):
-        if text is None or text != text:
+        if is_missing(text):
             texts[row] = ""
         elif not isinstance(text, str):
             raise TypeError(f"X has {text!r} in row {row}; expected a text.")
