@@ -61,6 +61,10 @@ def test_symbolic_links_stay(tmp_path: Path) -> None:
         assert (tmp_path / "link").is_symlink()
         assert (tmp_path / "there" / "file").read_text() == text
     assert names(tmp_path / "there") == ["file"]
+    (tmp_path / "there" / "file").unlink()
+    (tmp_path / "there").rmdir()
+    with pytest.raises(FileNotFoundError, match=r"path: there is no folder '.*there' to write in"):
+        path_to_write(tmp_path / "link", "path")
 
 
 def test_devices_are_never_replaced(tmp_path: Path) -> None:

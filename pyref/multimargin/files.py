@@ -34,7 +34,9 @@ def path_to_write(path: object, argument: str, *, streams: bool = False) -> Path
         return file
     target = _target(file)
     if not target.parent.is_dir():
-        raise FileNotFoundError(f"{argument}: there is no folder {str(file.parent)!r} to write in")
+        raise FileNotFoundError(
+            f"{argument}: there is no folder {str(target.parent)!r} to write in"
+        )
     if file.exists() and not os.access(file, os.W_OK):
         raise PermissionError(f"{argument}: {str(file)!r} is write-protected")
     try:
@@ -44,7 +46,7 @@ def path_to_write(path: object, argument: str, *, streams: bool = False) -> Path
         probe.unlink()
     except OSError as error:
         raise type(error)(
-            f"{argument}: no file can be created in the folder {str(file.parent)!r} "
+            f"{argument}: no file can be created in the folder {str(target.parent)!r} "
             f"({error.strerror})"
         ) from error
     return file
