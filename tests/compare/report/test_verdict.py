@@ -69,3 +69,10 @@ def test_ranks_that_are_shared_or_alone(results):
     alone = [r for r in results if r.method == "knn"]
     said = "Over 3 data sets, knn alone has a ranking loss (rank 1.00)."
     assert verdict(alone, ["ranking_loss"]) == said
+
+
+def test_a_measure_that_some_splits_lack_is_not_said_to_lack_in_all(results):
+    lacking = [
+        replace(r, measures={} if "fold 2" in r.split else r.measures) for r in of_one(results)
+    ]
+    assert verdict(lacking) == "No ranking loss of a method on all splits."

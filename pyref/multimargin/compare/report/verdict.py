@@ -49,7 +49,8 @@ def verdict(
         where, what = f"On {means.index[0]}", ""
         form = ".3g" if measured.name.endswith("seconds") else ".4f"
     if order.empty:
-        return f"No {title} of all methods on any data set." if several else f"No {title} at all."
+        whose, where = ("all methods", "any data set") if several else ("a method", "all splits")
+        return f"No {title} of {whose} on {where}."
     names = [str(name) for name in order.index]
     won = f"{what}{order.iloc[0]:{form}}"
     if len(order) == 1:
