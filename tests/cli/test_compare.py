@@ -107,6 +107,7 @@ def test_wrong_command_lines(command, folder):
         ("-m rank-svm:C=1/8", 2, "several values in 'C=1/8'; expected --tune"),
         ("-m rank-svm:C=1:C=8", 2, "--methods gives C twice in 'rank-svm:C=1:C=8'"),
         ("-m rank-svm:C=1:C=1/8 --tune", 2, "--methods gives C twice"),
+        ("-m bsvm:C=1/2:estimator__estimator__C=3 --tune", 2, "bsvm is given a parameter twice"),
         ("--cv 2 --tune-folds 4", 2, "--tune-folds or --tune-score is given without --tune"),
         ("--cv 2 --tune-score one-error", 2, "--tune-score is given without --tune"),
         ("-m rank-svm:C=1//8 --tune", 2, "'C=1//8'; expected a form such as C=1/8/64"),

@@ -369,6 +369,10 @@ def _grid(method: Any, fixed: dict[str, str], tried: dict[str, list[str]]) -> di
         for target, values in ((method.parameter(name), tried[name]) for name in tried)
     }
     held = {method.parameter(name) for name in fixed}
+    if len(held | typed.keys()) < len(fixed) + len(tried):
+        raise ValueError(
+            f"{method.name} is given a parameter twice, by two of its names; expected once."
+        )
     # As in the Rank-CVM paper: the kernel first, C last.
     order = sorted(method.grid, key=lambda name: name == "C")
     papers = {name: list(method.grid[name]) for name in order if name not in held}
