@@ -12,7 +12,7 @@ use multimargin_solvers::pairwise::bcd::Proximal;
 use multimargin_solvers::pairwise::bias::Bias;
 use multimargin_solvers::pairwise::loss::{Hinge, OptimalMargin};
 use multimargin_solvers::pairwise::scores::StoredKernel;
-use multimargin_solvers::pairwise::{self, Setup, published::frank_wolfe};
+use multimargin_solvers::pairwise::{self, Setup, Solution, published::frank_wolfe};
 use multimargin_solvers::parallel::threads::Threads;
 use multimargin_solvers::report::{Monitor, Poll, Record, Settings, Status};
 
@@ -156,6 +156,28 @@ fn a_loop_that_runs_out_of_time_certifies_where_it_is() {
             assert_eq!(stopped.unwrap().report.status, Status::TimeLimit);
         }
     }
+}
+
+/// After its first epoch a large problem with a free bias has the bound of `B = 0`, for which nothing is computed anew.
+#[test]
+fn a_late_bound_of_a_large_problem_takes_no_further_epoch() {
+    const N: usize = 1001;
+    const Q: usize = 500;
+    let indicator: Vec<u8> = (0..N * Q).map(|k| u8::from(k % 333 == 0)).collect();
+    let labels = Labels::new(&indicator, Q, 1.0).unwrap();
+    let mut matrix = vec![0.0; N * N];
+    (0..N).for_each(|i| matrix[i * N + i] = 1.0);
+    let mut scores = StoredKernel::new(&matrix, N, Q).unwrap();
+    let clock = &mut Clock {
+        looks: 1,
+        recorded: false,
+    };
+    let setup = setup(Bias::Free, &Settings::default());
+    let stopped = pairwise::solve(&labels, &mut scores, Proximal::new(Hinge), setup, clock);
+    let Solution { dual, report, .. } = stopped.unwrap();
+    assert_eq!((report.status, report.epochs), (Status::TimeLimit, 1));
+    assert_eq!((report.dual, report.gap()), (0.0, 1.0));
+    assert!(dual.iter().any(|&beta| beta != 0.0));
 }
 
 /// Counts its polls.

@@ -8,11 +8,14 @@ use super::prompt::Prompt;
 use super::rule::{Asked, Moment, Point, Rule, Worth};
 use super::scores::Scores;
 use super::setup::Solution;
-use crate::report::{Monitor, Objectives, Poll, Report, Settings, Status, Trace};
+use crate::report::{Monitor, Objectives, Poll, Report, Settings, Status, Trace, relative_gap};
 use std::time::Duration;
 
 /// After this many consecutive epochs with a gap of almost 0, only rounding moves.
 const IDLE: usize = 100;
+
+/// With fewer epochs, a bound for which scores are computed anew takes too large a share of the time of a large problem.
+const EARLY: usize = 4;
 
 /// The outcome of the loop: a [`Solution`] without the dual matrix, which the engine holds.
 pub(super) struct Ended {
@@ -211,9 +214,17 @@ impl Judge<'_> {
             Poll::OutOfTime { recorded: true } => {}
             Poll::OutOfTime { .. } | Poll::Go => return None,
         }
-        let asked = self.asked(Worth::Last);
-        let prompt = &mut Prompt::when_late(self.monitor, self.epoch);
-        rule.certify(engine, point, asked, prompt);
+        // Scores computed anew would take only rounding from a certified point.
+        if !point.certified {
+            if self.epochs < EARLY && certifies_slowly(engine.iterate.labels()) {
+                (point.dual, point.certified) = (point.bound, true);
+                point.gap = relative_gap(point.primal, point.dual);
+            } else {
+                let asked = self.asked(Worth::Last);
+                let prompt = &mut Prompt::when_late(self.monitor, self.epoch);
+                rule.certify(engine, point, asked, prompt);
+            }
+        }
         let late = Some(Status::TimeLimit);
         ending(point, late, self.tolerance, || engine.iterate.rounding()).or(late)
     }
