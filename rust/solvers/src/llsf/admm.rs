@@ -354,6 +354,7 @@ pub(super) fn run(
         status,
         epochs: round,
         trace,
+        gradient: None,
         bound,
     })
 }

@@ -105,6 +105,7 @@ pub(super) fn run(
         status,
         epochs: iteration,
         trace,
+        gradient: Some(current.gradient),
         bound: f64::NEG_INFINITY,
     }
 }

@@ -242,6 +242,7 @@ pub(super) fn run(
         status,
         epochs: epoch,
         trace,
+        gradient: None,
         bound: f64::NEG_INFINITY,
     })
 }

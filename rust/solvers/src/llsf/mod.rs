@@ -77,6 +77,7 @@ impl Problem<'_> {
                 status: monitor.poll().status(),
                 epochs: 0,
                 trace: Trace::default(),
+                gradient: None,
                 bound: f64::NEG_INFINITY,
             },
             Solver::Descent => descent::run(self, &quadratic, threads, monitor)?,
@@ -88,7 +89,8 @@ impl Problem<'_> {
                 restarts,
             } => apg::run(self, &quadratic, lipschitz, restarts, threads, monitor),
         };
-        let gradient = self.gradient(&quadratic, &end.weights, threads);
+        let afresh = || self.gradient(&quadratic, &end.weights, threads);
+        let gradient = end.gradient.unwrap_or_else(afresh);
         let mut certificate = certificate::certify(self, &end.weights, &gradient);
         certificate.dual = certificate.dual.max(end.bound);
         // Rounding in the updates may have hidden that the gap is still open, or that it is closed.

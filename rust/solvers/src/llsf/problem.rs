@@ -38,6 +38,8 @@ pub(super) struct End {
     pub status: Status,
     pub epochs: usize,
     pub trace: Trace,
+    /// The gradient of the smooth part at the weights, if it was computed afresh.
+    pub gradient: Option<Vec<f64>>,
     /// A lower bound of the optimum in addition to that of the certificate.
     pub bound: f64,
 }
@@ -109,13 +111,14 @@ impl Problem<'_> {
         threads: &Threads,
     ) -> Vec<f64> {
         let mut gradient = memory::zeros(self.size());
-        if weights.iter().any(|&w| w != 0.0) {
+        let at_zero = weights.iter().all(|&w| w == 0.0);
+        if !at_zero {
             quadratic.products(weights, &mut gradient, threads);
         }
         for (g, c) in gradient.iter_mut().zip(&self.correlation) {
             *g -= c;
         }
-        if let Some(coupling) = self.coupling {
+        if let Some(coupling) = self.coupling.filter(|_| !at_zero) {
             let (q, d) = (self.labels(), self.dimension());
             let (left, right) = (View::rows(coupling, q), View::rows(weights, d));
             multiply_rows(threads, (q, q, d), left, right, &mut gradient, true);
