@@ -4,6 +4,7 @@ import pickle
 import time
 import warnings
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 
@@ -955,6 +956,43 @@ def test_the_rows_held_out_of_many_have_time_of_their_own(monkeypatch):
     assert given[0] < 0.1
     assert given[-1] > 10.0
     assert model.ranker_.status_ == "converged"
+
+
+@pytest.mark.parametrize("share", [1.1, 0.9])
+def test_models_of_the_sample_score_the_fold_where_an_epoch_takes_too_long(monkeypatch, share):
+    X, y = problem(9, n=300)
+    many(monkeypatch)
+    sizes, judged = [], []
+    fit, hold_out = searching.PairwiseClassifier.fit, searching.Search.hold_out
+
+    def watched(self, X, *given, **named):
+        sizes.append(len(X))
+        return fit(self, X, *given, **named)
+
+    def late(self, folds, seconds, judge):
+        # An epoch on the fold takes more than half of the time, or less.
+        rows = len(folds[0][0]) / len(self._task.searched[0][0])
+        of_sample = share * seconds * self.models[0].n_iter_ / rows
+        self.best = replace(self.best, seconds=of_sample)
+        self.tried = [self.best]
+        hold_out(self, folds, seconds, judge)
+        judged.append((self, folds[0][1]))
+
+    monkeypatch.setattr(searching.PairwiseClassifier, "fit", watched)
+    monkeypatch.setattr(searching.Search, "hold_out", late)
+    model = LabelRankerCV([1.0], kernel="linear", max_time=1e6, **QUICK).fit(X, y)
+    [(search, test)] = judged
+    assert search.scores.shape == (len(test), y.shape[1])
+    assert sizes[-1] == 300
+    if share < 1.0:
+        assert (sizes[-2], model.status_) == (300 - len(test), "converged")
+        return
+    assert all(size < 60 for size in sizes[:-1])
+    assert (model.status_, model.ranker_.status_) == ("time_limit", "converged")
+    scores = search.models[0].label_scores(search._task.parts[0][test])
+    np.testing.assert_array_equal(search.scores, scores)
+    alike = PooledCalibration().fit(scores, y[test])
+    np.testing.assert_allclose(model.calibration_.coef_, alike.coef_, rtol=1e-6)
 
 
 @pytest.mark.filterwarnings("ignore::multimargin.UnknownLabelsWarning")

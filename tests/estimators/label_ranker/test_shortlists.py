@@ -434,6 +434,22 @@ def test_time():
     assert LabelRankerCV(**QUICK, max_time=1e6).fit(X, Y).status_ == "converged"
 
 
+def test_lists_of_fewer_rows_never_stand_in_for_those_of_the_fold(monkeypatch):
+    X, Y, *_ = parts(12)
+    for name, size in (("_MANY_PAIRS", 5_000), ("_FEWEST_DRAWN", 200), ("_MOST_DRAWN", 200)):
+        monkeypatch.setattr(f"multimargin.estimators.label_ranker.task.{name}", size)
+    monkeypatch.setattr(searching.Search, "_foretold", lambda *_: np.inf)
+    sizes, fit = [], RankSVM.fit
+
+    def watched(self, X, *given, **named):
+        sizes.append(X.shape[0])
+        return fit(self, X, *given, **named)
+
+    monkeypatch.setattr(searching.PairwiseClassifier, "fit", watched)
+    LabelRankerCV(**QUICK, max_time=1e6).fit(X, Y)
+    assert sizes[-2:] == [150, 300]
+
+
 @pytest.mark.parametrize("phase", ["first", "second", "held out", "all rows", "neighbours"])
 def test_ctrl_c_keeps_a_whole_model(monkeypatch, phase):
     X, Y, X_test, Y_test = parts(13)

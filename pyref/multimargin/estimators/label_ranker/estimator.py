@@ -154,6 +154,8 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         Seconds that a fit may take; None is no limit. The search ends with the best so far after a
         third to a half of them; the classifiers of the stack share the rest. Where that is too
         little, "boosting" and "forest" grow fewer trees and others are left out, with a warning.
+        The first epochs are always completed, of the first setting and of all rows: of thousands
+        of labels they take longer than a limit of seconds.
 
     Attributes
     ----------
@@ -236,10 +238,11 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
     Of more than a million pairs of a row and a label, 20,000 rows, or 4000 rows that are held
     dense, settings are compared on a sample of 3000 to 12,000 rows, and that of the smallest C
     within 1 % of the best is taken. If that takes more than 20 epochs on the fold and gains less
-    than 1 % there, the first of `class_weight` and `top_k` are taken. "linear" and "balanced",
-    whose C is 3 for fewer rows, take 10, 30 or 100 while the sample gains 2 % by each, unless most
-    rows have no label. Of more than a million pairs, where `cv` is a number, the first fold alone
-    is held out.
+    than 1 % there, the first of `class_weight` and `top_k` are taken. Where `max_time` is too short
+    for epochs on the folds, the models of the sample score what these hold out. "linear" and
+    "balanced", whose C is 3 for fewer rows, take 10, 30 or 100 while the sample gains 2 % by each,
+    unless most rows have no label. Of more than a million pairs, where `cv` is a number, the first
+    fold alone is held out.
 
     Rows without labels, which have no pair to learn from, get a label of their own for the fit if
     they are one in a hundred or more, whose score the calibration uses; where most rows have none,

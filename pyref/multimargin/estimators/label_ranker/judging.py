@@ -51,6 +51,8 @@ class Judge:
 
     # Rankers start from those of the previous C
     warm_start = True
+    # Models of few rows may score what a fit to more rows is calibrated by
+    takes_fewer_rows = True
 
     def __init__(
         self, model: BaseEstimator, task: Task, folds: list[Fold], scoring: Scoring

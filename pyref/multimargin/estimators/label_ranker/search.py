@@ -79,7 +79,7 @@ class Search:
         self.best: Tried | None = None
         self.scores: Any = None
         self.calibration: PooledCalibration | None = None
-        self.model: PairwiseClassifier | None = None
+        self.models: list[PairwiseClassifier] = []  # Of the folds, by the best setting
         self.out_of_time = False
 
     def _parts_of(self, folds: list[Fold]) -> list[tuple[Any, ...]]:
@@ -94,9 +94,19 @@ class Search:
         """Score the rows held out by larger folds, with the cheapest of the best settings.
 
         If its fits are hard, the first weights of labels and `top_k` are held out, too, and taken
-        if they are as good but for a hundredth: what seems a gain on few rows may be chance.
+        if they are as good but for a hundredth: what seems a gain on few rows may be chance. Where
+        even an epoch takes longer than there is time, the models of the search score the rows.
         """
         assert self.best is not None
+        if judge.takes_fewer_rows and self._foretold(folds) > seconds:
+            X = self._task.parts[self.place]
+            parts = [
+                judge.scores_of(model, X[test])
+                for model, (_, test) in zip(self.models, folds, strict=True)
+            ]
+            self.judge, self.scores, self.calibration = judge, judge.joined(parts), None
+            self.out_of_time = True
+            return
         start = time.monotonic()
         self._deadline, self._parts = start + seconds, self._parts_of(folds)
         chosen = _cheapest(self.tried, self.best.mean)
@@ -110,7 +120,15 @@ class Search:
             if value <= other + _NEAR * abs(other):
                 chosen, (models, scores) = easier, others
         self.judge, self.best, self.scores = judge, chosen, scores
-        self.calibration, self.model = None, models[0]
+        self.calibration, self.models = None, models
+
+    def _foretold(self, folds: list[Fold]) -> float:
+        """Return the seconds in which the best setting makes an epoch on each of larger folds."""
+        assert self.best is not None
+        rows, of_sample = (
+            sum(len(one) for one, _ in each) for each in (folds, self._task.searched)
+        )
+        return float(self.best.seconds / self.models[0].n_iter_ * rows / of_sample)
 
     def _held_out(self, tried: Tried, judge: Judge) -> tuple[list[PairwiseClassifier], Any]:
         """Fit a setting to all folds; return the models, and the scores of the rows held out."""
@@ -195,7 +213,10 @@ class Search:
         self.tried.append(tried)
         if self.best is None or tried.mean > self.best.mean:
             # The same models are fitted with the next C.
-            self.scores, self.calibration, self.model = scores, self.judge.last, copy(models[0])
+            self.scores, self.calibration = scores, self.judge.last
+            # One is enough for `lean_model`.
+            kept = models if self._task.sampled else models[:1]
+            self.models = [copy(model) for model in kept]
             self.best = tried
         if self._verbose:
             self._print(tried)
@@ -240,11 +261,11 @@ class Search:
 
     def lean_model(self) -> PairwiseClassifier:
         """Return the model of the best setting on one fold, without the state for warm starts."""
-        assert self.model is not None
-        self.model.set_params(warm_start=False)
-        if self.model._weights is not None and hasattr(self.model, "support_"):
-            self.model._forget_rows()
-        return self.model
+        model = self.models[0]
+        model.set_params(warm_start=False)
+        if model._weights is not None and hasattr(model, "support_"):
+            model._forget_rows()
+        return model
 
 
 def _are_same(one: Setting, other: Setting, *names: str) -> bool:

@@ -110,6 +110,8 @@ class JudgeOfLists(Judge):
 
     # Rankers fitted from scratch keep labels and dual variables sparse
     warm_start = False
+    # The corrections of thousands of labels would be those of other models: less precise
+    takes_fewer_rows = False
 
     def scores_of(self, ranker: BaseEstimator, X: Features) -> Shortlists:
         """Return the best labels of rows by a ranker."""
