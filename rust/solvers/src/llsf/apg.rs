@@ -59,12 +59,12 @@ pub(super) fn run(
     monitor: &mut dyn Monitor,
 ) -> End {
     let lipschitz = lipschitz.max(f64::MIN_POSITIVE);
-    let at = |weights: Vec<f64>| Point {
+    let mut trace = Trace::default();
+    let weights = problem.start();
+    let mut current = Point {
         gradient: problem.gradient(quadratic, &weights, threads),
         weights,
     };
-    let mut trace = Trace::default();
-    let mut current = at(problem.start());
     let mut previous = current.copied();
     // `b` of the last two iterations.
     let (mut b_previous, mut b) = (1.0, 1.0);
@@ -80,12 +80,16 @@ pub(super) fn run(
         if monitor.poll().breaks_off() {
             break monitor.poll().status();
         }
-        iteration += 1;
         let search = current.extrapolated(&previous, (b_previous - 1.0) / b);
         let steps = search.weights.iter().zip(&search.gradient);
         let steps =
             steps.map(|(&w, &g)| soft_threshold(w - g / lipschitz, problem.beta / lipschitz));
-        let next = at(memory::collected(steps));
+        let weights: Vec<f64> = memory::collected(steps);
+        let Some(gradient) = problem.gradient_in_time(quadratic, &weights, threads, monitor) else {
+            break monitor.poll().status();
+        };
+        let next = Point { gradient, weights };
+        iteration += 1;
         let candidate = certify(problem, &next.weights, &next.gradient);
         if !(candidate.primal.abs() < OVERFLOW && next.bounded()) {
             break Status::Diverged;

@@ -6,7 +6,10 @@ use crate::linalg::features::Features;
 use crate::linalg::matmul::{View, multiply_rows};
 use crate::memory;
 use crate::parallel::threads::Threads;
-use crate::report::{Settings, Status, Trace};
+use crate::report::{Monitor, Settings, Status, Trace};
+
+/// Labels whose gradient a thread computes between two polls of the monitor: a multiple of the blocks of the products.
+const TOGETHER: usize = 128;
 
 /// A problem of LLSF, where to start and when to stop.
 #[derive(Debug)]
@@ -110,19 +113,134 @@ impl Problem<'_> {
         weights: &[f64],
         threads: &Threads,
     ) -> Vec<f64> {
-        let mut gradient = memory::zeros(self.size());
+        let found = self.gradient_in_time(quadratic, weights, threads, &mut ());
+        found.unwrap_or_default()
+    }
+
+    /// The same; `None` when interrupted.
+    pub(super) fn gradient_in_time(
+        &self,
+        quadratic: &Quadratic<'_>,
+        weights: &[f64],
+        threads: &Threads,
+        monitor: &mut dyn Monitor,
+    ) -> Option<Vec<f64>> {
+        let (q, d) = (self.labels(), self.dimension());
         let at_zero = weights.iter().all(|&w| w == 0.0);
-        if !at_zero {
-            quadratic.products(weights, &mut gradient, threads);
+        let together = TOGETHER * threads.count();
+        let mut gradient = memory::zeros(self.size());
+        let groups = gradient.chunks_mut((together * d).max(1)).enumerate();
+        for (first, out) in groups.map(|(group, out)| (group * together, out)) {
+            if monitor.poll().breaks_off() {
+                return None;
+            }
+            if !at_zero {
+                quadratic.products(&weights[first * d..][..out.len()], out, threads);
+            }
+            for (g, c) in out.iter_mut().zip(&self.correlation[first * d..]) {
+                *g -= c;
+            }
+            if let Some(coupling) = self.coupling.filter(|_| !at_zero) {
+                let left = View::rows(&coupling[first * q..], q);
+                let shape = (out.len() / d, q, d);
+                multiply_rows(threads, shape, left, View::rows(weights, d), out, true);
+            }
         }
-        for (g, c) in gradient.iter_mut().zip(&self.correlation) {
-            *g -= c;
+        Some(gradient)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linalg::features::Dense;
+    use crate::llsf::Solver;
+    use crate::report::{Poll, Record};
+
+    /// Interrupts in the middle of the gradient of the second iteration.
+    struct AfterOne {
+        polls: usize,
+    }
+
+    impl Monitor for AfterOne {
+        fn poll(&mut self) -> Poll {
+            self.polls = self.polls.saturating_sub(1);
+            if self.polls == 0 {
+                Poll::Interrupted { at_once: true }
+            } else {
+                Poll::Go
+            }
         }
-        if let Some(coupling) = self.coupling.filter(|_| !at_zero) {
-            let (q, d) = (self.labels(), self.dimension());
-            let (left, right) = (View::rows(coupling, q), View::rows(weights, d));
-            multiply_rows(threads, (q, q, d), left, right, &mut gradient, true);
+
+        fn epoch(&mut self, _record: &Record) {
+            // Before the step, and before its first group of labels.
+            self.polls = 3;
         }
-        gradient
+    }
+
+    fn with_problem(max_epochs: usize, check: impl Fn(&Problem<'_>, &[f64])) {
+        let (n, d, q) = (7, 3, 2 * TOGETHER + 5);
+        let mut random = fastrand::Rng::with_seed(2);
+        let mut numbers = |count| -> Vec<f64> { (0..count).map(|_| random.f64() - 0.5).collect() };
+        let (x, correlation, weights) = (numbers(n * d), numbers(q * d), numbers(q * d));
+        let mut coupling = vec![0.1; q * q];
+        (0..q).for_each(|k| coupling[k * q + k] = 1.0);
+        let problem = Problem {
+            features: Features::Dense(Dense::new(&x, n, d).unwrap()),
+            correlation,
+            squared_norms: vec![4.0; q],
+            coupling: Some(&coupling),
+            beta: 0.01,
+            anchor: None,
+            convex: true,
+            start: None,
+            settings: Settings {
+                tolerance: 1e-12,
+                max_epochs,
+                ..Settings::default()
+            },
+        };
+        check(&problem, &weights);
+    }
+
+    #[test]
+    fn groups_of_labels_have_the_gradient_of_the_definition() {
+        with_problem(1000, |problem, weights| {
+            let quadratic = Quadratic::applied(problem.features);
+            let of = |count| problem.gradient(&quadratic, weights, &Threads::new(count));
+            let found = of(1);
+            assert_eq!(found, of(3));
+            let d = problem.dimension();
+            let mut products = vec![0.0; found.len()];
+            quadratic.products(weights, &mut products, &Threads::new(1));
+            for (at, value) in found.iter().enumerate() {
+                let (k, j) = (at / d, at % d);
+                let row = &problem.coupling.unwrap()[k * problem.labels()..];
+                let coupled = (0..problem.labels()).map(|l| row[l] * weights[l * d + j]);
+                let expected = products[at] - problem.correlation[at] + coupled.sum::<f64>();
+                assert!((value - expected).abs() < 1e-12);
+            }
+        });
+    }
+
+    #[test]
+    fn an_interrupted_step_is_not_made() {
+        let by = Solver::Gradient {
+            lipschitz: 50.0,
+            restarts: true,
+        };
+        with_problem(1, |once, _| {
+            let made = once.solve(by, &Threads::new(1), &mut ()).unwrap();
+            with_problem(1000, |problem, _| {
+                let mut monitor = AfterOne { polls: usize::MAX };
+                let stopped = problem.solve(by, &Threads::new(1), &mut monitor).unwrap();
+                assert_eq!(stopped.report.status, Status::Interrupted);
+                assert_eq!(stopped.weights, made.weights);
+                assert_eq!(
+                    (stopped.report.epochs, stopped.report.primal),
+                    (1, made.report.primal)
+                );
+            });
+        });
     }
 }
