@@ -194,6 +194,22 @@ def test_a_part_of_the_kernel_is_certified_for_all_of_it(
     assert model.objective_ < exact_objective_of_no_features(model, Y, weights)
 
 
+@pytest.mark.parametrize(("left", "many"), [(0.0, 0.0), (0.0, 1e9), (1.0, 0.0)])
+def test_a_bound_that_takes_long_is_left_out_when_time_is_over(problem, monkeypatch, left, many):
+    monkeypatch.setattr(of_rank_hlapsvm, "_rank_in_time", lambda *of: lambda rank: rank < 14)
+    monkeypatch.setattr(decompositions, "_AT_ONCE", 0)
+    monkeypatch.setattr(decompositions, "_PANEL", 7)
+    monkeypatch.setattr(of_rank_hlapsvm, "seconds_until", lambda deadline: left)
+    monkeypatch.setattr(of_rank_hlapsvm, "_MANY_OPERATIONS", many)
+    model = RankHLapSVM(C=1.0, kernel="rbf", tol=1e-4, threshold=0.0, max_time=1e6)
+    with pytest.warns(ConvergenceWarning, match=r"stopped after max_time=1e\+06 s"):
+        model.fit(*problem[:2])
+    if left == many:
+        assert (model.dual_objective_, model.dual_gap_) == (0.0, 1.0)
+    else:
+        assert 0.0 < model.dual_objective_ < model.objective_
+
+
 def exact_objective_of_no_features(model, Y, weights):
     """The objective of the zero model."""
     counts = np.ones(len(Y)) if weights is None else weights

@@ -17,6 +17,7 @@ from multimargin.estimators.bases.pairwise import PairwiseClassifier
 from multimargin.estimators.bases.signatures import own_first
 from multimargin.estimators.fitting.certificate import relative_gap
 from multimargin.estimators.fitting.products import product
+from multimargin.estimators.fitting.time_limit import seconds_until
 from multimargin.estimators.hypergraph import Laplacian, weights_by_features, weights_by_kernel
 from multimargin.estimators.pairwise.engine import solve_problem
 from multimargin.estimators.pairwise.problem import Fit, Model, Problem
@@ -30,6 +31,9 @@ _MOST_WHITENED_FEATURES = 5000
 
 # Multiplications that take no time worth a trial.
 _FEW_OPERATIONS = 1e9
+
+# Multiplications for a bound that take too long if time is over.
+_MANY_OPERATIONS = 1e10
 
 # Share of the time of a fit that may be over when the features are whitened.
 _SHARE_OF_TIME = 0.6
@@ -186,7 +190,8 @@ class RankHLapSVM(PairwiseClassifier):
     6,000 rows and an rbf kernel it takes some 20 seconds. Where `max_time` is less, the model has
     the features of the largest norms only, or is an expansion over the first pivots, and the bound
     counts what is left out: with E what the kernel matrix is more than theirs, and the expansion A,
-    trace(A^T E A) / 2 at most.
+    trace(A^T E A) / 2 at most; of thousands of rows and labels this is not computed once time is
+    over, and the bound is 0.
 
     Examples
     --------
@@ -278,8 +283,8 @@ def _certified_for_all(fit: Fit, rest: Rest, lam: float, laplacian: Laplacian, t
         form = float(np.sum(fit.dual * F))
         linear = fit.dual_objective + 0.5 * form
         form += rest(fit.dual - lam * laplacian.product(F))
-        multiple = min(1.0, linear / form) if form > 0.0 else 1.0
-        bound = multiple * linear - 0.5 * multiple**2 * form
+        # A form that is not known is infinite.
+        bound = linear - 0.5 * form if form <= linear else 0.5 * linear * (linear / form)
     gap = relative_gap(fit.primal, bound, fit.rounding)
     history = {name: column.copy() for name, column in fit.history.items()}
     history["dual"][-1:] = bound
@@ -474,6 +479,8 @@ def _prepared_kernel_form(
 
     def rest(A: Matrix) -> float:
         others = A[order[rank:]]
+        if seconds_until(problem.deadline) == 0.0 and len(others) * others.size > _MANY_OPERATIONS:
+            return np.inf
         return float(np.sum(others * linalg.blas.dsymm(1.0, schur.T, others, lower=True)))
 
     return solve, rest
