@@ -995,6 +995,15 @@ def test_models_of_the_sample_score_the_fold_where_an_epoch_takes_too_long(monke
     np.testing.assert_allclose(model.calibration_.coef_, alike.coef_, rtol=1e-6)
 
 
+def test_rankers_of_fewer_pairs_are_always_fitted_to_the_folds(monkeypatch):
+    X, y = problem(9, n=300)
+    many(monkeypatch, pairs=10**6)
+    monkeypatch.setattr(task, "_MOST_DENSE", 100)
+    monkeypatch.setattr(searching.Search, "_foretold", lambda *_: np.inf)
+    model = LabelRankerCV([1.0], kernel="linear", max_time=1e6, **QUICK).fit(X, y)
+    assert model.status_ == "converged"
+
+
 @pytest.mark.filterwarnings("ignore::multimargin.UnknownLabelsWarning")
 @pytest.mark.parametrize(
     "options",

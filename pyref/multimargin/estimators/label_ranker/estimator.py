@@ -238,11 +238,11 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
     Of more than a million pairs of a row and a label, 20,000 rows, or 4000 rows that are held
     dense, settings are compared on a sample of 3000 to 12,000 rows, and that of the smallest C
     within 1 % of the best is taken. If that takes more than 20 epochs on the fold and gains less
-    than 1 % there, the first of `class_weight` and `top_k` are taken. Where `max_time` is too short
-    for epochs on the folds, the models of the sample score what these hold out. "linear" and
-    "balanced", whose C is 3 for fewer rows, take 10, 30 or 100 while the sample gains 2 % by each,
-    unless most rows have no label. Of more than a million pairs, where `cv` is a number, the first
-    fold alone is held out.
+    than 1 % there, the first of `class_weight` and `top_k` are taken. "linear" and "balanced",
+    whose C is 3 for fewer rows, take 10, 30 or 100 while the sample gains 2 % by each, unless most
+    rows have no label. Of more than a million pairs, where `cv` is a number, the first fold alone
+    is held out; where `max_time` is too short for an epoch on it, the models of the sample score
+    its rows.
 
     Rows without labels, which have no pair to learn from, get a label of their own for the fit if
     they are one in a hundred or more, whose score the calibration uses; where most rows have none,

@@ -20,7 +20,7 @@ from multimargin.estimators.bases.pairwise import PairwiseClassifier
 from multimargin.estimators.fitting.time_limit import LEAST
 from multimargin.estimators.label_ranker.judging import Judge
 from multimargin.estimators.label_ranker.settings import Grid, Setting
-from multimargin.estimators.label_ranker.task import Fold, Task
+from multimargin.estimators.label_ranker.task import Fold, Task, has_many_pairs
 from multimargin.notices import silenced
 from multimargin.typing import Matrix
 from multimargin.workers import delayed
@@ -95,10 +95,13 @@ class Search:
 
         If its fits are hard, the first weights of labels and `top_k` are held out, too, and taken
         if they are as good but for a hundredth: what seems a gain on few rows may be chance. Where
-        even an epoch takes longer than there is time, the models of the search score the rows.
+        even an epoch on many pairs takes longer than there is time, the models of the search score
+        the rows.
         """
         assert self.best is not None
-        if judge.takes_fewer_rows and self._foretold(folds) > seconds:
+        # With fewer pairs an epoch is short, and what is learned from these scores worse.
+        spares = judge.takes_fewer_rows and has_many_pairs(self._task.targets)
+        if spares and self._foretold(folds) > seconds:
             X = self._task.parts[self.place]
             parts = [
                 judge.scores_of(model, X[test])
