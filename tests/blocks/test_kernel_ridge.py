@@ -119,3 +119,24 @@ def test_a_stack_of_few_rows_has_it(monkeypatch):
     assert "kernel_ridge" in model.fit(rows[:120], labels[:120]).blocks_
     assert "kernel_ridge" not in model.fit(rows, labels).blocks_
     assert model.left_out_ == {}
+
+
+def test_rows_that_are_all_alike_have_the_odds_of_the_shares():
+    """Values of rows left out are lower where the row has the label, which teaches nothing."""
+    odds = LabelKernelRidge().fit(np.ones((60, 2)), Y).decision_function(np.ones((3, 2)))
+    hits = Y.sum(axis=0)
+    np.testing.assert_allclose(odds, np.tile(np.log((hits + 0.5) / (60.5 - hits)), (3, 1)))
+
+
+def test_no_label_is_explained_altogether():
+    """Nor do its odds grow without bound with few rows that are far apart."""
+    rows = np.repeat([[0.0], [1e3]], 20, axis=0)
+    odds = LabelKernelRidge().fit(rows, rows > 1.0).decision_function(rows)
+    # A discriminant of 99 % has 4 / 0.01 between classes of equal size.
+    assert 90.0 < np.ptp(odds) * 0.25 < 110.0
+
+
+def test_a_label_alone_is_what_it_is_beside_a_copy():
+    twice = LabelKernelRidge().fit(X, Y[:, [0, 0]]).decision_function(X)
+    alone = LabelKernelRidge().fit(X, Y[:, [0]]).decision_function(X)
+    np.testing.assert_allclose(alone, twice[:, [1]], rtol=1e-9)

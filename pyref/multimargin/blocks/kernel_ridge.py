@@ -133,7 +133,7 @@ def _regressions(gram: Matrix, targets: Matrix, ridge: float) -> tuple[Matrix, M
     """Return A of (gram + ridge I) A = targets, and the errors when each row is left out (n, q)."""
     factor = gram + ridge * np.eye(len(gram))
     cholesky(factor)
-    duals = np.ascontiguousarray(targets.T)
+    duals = targets.T.copy()
     divide(duals, factor)
     divide(duals, factor, transposed=True)
     return duals.T, duals.T / diagonal_of_inverse(factor)[:, None]
