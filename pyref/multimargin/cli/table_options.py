@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeGuard
 
 from multimargin.cli.options import Labels, WrongUsage, as_number, flag, inside, one_of, option
 from multimargin.datasets.sources import DELIMITERS
+from multimargin.notices import warn
 
 if TYPE_CHECKING:
     import numpy as np
@@ -220,10 +221,7 @@ def load_for_model(source: str, info: "ModelInfo", labels: str | None) -> "Multi
 
     parts = table_files(source)
     if info.table is not None and labels is not None:
-        raise WrongUsage(
-            "--labels is given, but the model was fitted to a table; expected no labels, as those "
-            "of the model are found by name"
-        )
+        warn("--labels has no effect: the model was fitted to a table, and its labels have names.")
     if parts is None:
         return load_data(source, labels, **svmlight_options(info))
     check_kind(info, source, table=True)
