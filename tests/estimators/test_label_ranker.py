@@ -11,6 +11,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
+from joblib import parallel_config
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
@@ -311,6 +312,16 @@ def test_jobs_and_copies_change_nothing():
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict_proba(X), p)
     again = clone(model).set_params(n_jobs=2).fit(X, y)
     np.testing.assert_array_equal(again.predict_proba(X), p)
+
+
+@AT_AN_EDGE
+def test_a_backend_of_processes_changes_nothing():
+    X, y = problem(12, n=40)
+    model = LabelRankerCV([1.0, 10.0], **QUICK, gamma="scale").fit(X, y)
+    for n_jobs in (None, 2):
+        with parallel_config(backend="loky", n_jobs=2):
+            other = clone(model).set_params(n_jobs=n_jobs).fit(X, y)
+        np.testing.assert_array_equal(other.predict_proba(X), model.predict_proba(X))
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")

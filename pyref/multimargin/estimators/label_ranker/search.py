@@ -231,7 +231,8 @@ class Search:
         """Fit a model to each fold; return scores and seconds, as `_held_out_scores` does."""
         jobs = self._n_jobs or 1
         turns = -(-len(models) // jobs)
-        parallel = Parallel(n_jobs=self._n_jobs, prefer="threads")
+        # A path over C fits the same models again, those of this process.
+        parallel = Parallel(n_jobs=self._n_jobs, require="sharedmem")
         with one_blas_thread():
             found: list[tuple[Matrix, float, float]] = parallel(
                 delayed(_held_out_scores)(
