@@ -312,16 +312,21 @@ def test_get_scorer():
         measures.get_scorer("x")
 
 
-def test_frames_with_labels_in_another_order_are_refused():
-    Y = pd.DataFrame([[1, 0, 0], [0, 1, 1]], columns=["a", "b", "c"])
-    given = {"Y_true": Y, "Y_pred": Y, "scores": Y - 0.5, "propensities": [0.5, 0.5, 0.5]}
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_frames_with_labels_in_another_order_are_refused(library):
+    table = pytest.importorskip(library)
+    frame = table.table if library == "pyarrow" else table.DataFrame
+    Y = frame({"a": [1, 0], "b": [0, 1], "c": [0, 1]})
+    scores = frame({"a": [0.5, -0.5], "b": [-0.5, 0.5], "c": [-0.5, 0.5]})
+    given = {"Y_true": Y, "Y_pred": Y, "scores": scores, "propensities": [0.5, 0.5, 0.5]}
     tried = 0
     for name in filter(str.islower, measures.__all__):
         takes = signature(getattr(measures, name)).parameters.keys() & given.keys()
         for turned in takes & {"Y_pred", "scores"}:
             arguments = {one: given[one] for one in takes}
             getattr(measures, name)(**arguments)
-            arguments[turned] = arguments[turned][["c", "a", "b"]]
+            select = "__getitem__" if library == "pandas" else "select"
+            arguments[turned] = getattr(arguments[turned], select)(["c", "a", "b"])
             with pytest.raises(ValueError, match=f"{turned} has the same labels in another order"):
                 getattr(measures, name)(**arguments)
             tried += 1

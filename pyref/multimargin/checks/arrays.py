@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from multimargin.checks.names import listed, quoted
+from multimargin.checks.names import column_names, listed, quoted
 from multimargin.checks.no_numbers import check_no_others
 from multimargin.checks.storage import canonical, check_storage
 from multimargin.notices import warn
@@ -80,9 +80,9 @@ def warn_of_other_order(X: MatrixLike, **others: object) -> None:
 
 def check_same_order(Y: Any, **others: Any) -> None:
     """Raise ValueError where a frame has the columns of the labels in another order."""
-    labels = list(getattr(Y, "columns", ()))
+    labels = column_names(Y)
     for name, other in others.items():
-        found = list(getattr(other, "columns", ()))
+        found = column_names(other)
         if found != labels and len(found) == len(labels) and set(found) == set(labels):
             raise ValueError(
                 f"{name} has the same labels in another order, {listed(found)}; expected "

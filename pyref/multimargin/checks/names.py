@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from shlex import quote
+from typing import Any
 
 _SHOWN = 8
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -51,6 +52,11 @@ def places_of(
             f"{listed(list(place))}"
         )
     return [place[name] for name in wanted]
+
+
+def column_names(data: object) -> list[Any]:
+    """Return the names of the columns of a frame or an Arrow table, whose `columns` are arrays."""
+    return list(getattr(data, "column_names", getattr(data, "columns", ())))
 
 
 def did_you_mean(name: str, known: Iterable[object]) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from multimargin.checks.names import quoted
+from multimargin.checks.names import column_names, quoted
 
 if TYPE_CHECKING:
     from multimargin.typing import LabelsLike
@@ -134,10 +134,7 @@ def _of_arrow(y: Any) -> NDArray[Any]:
 
 def _names_of(y: Any, name: str) -> NDArray[Any] | None:
     """Return the names of the columns, unless they are the numbers from 0."""
-    columns = getattr(y, "column_names", getattr(y, "columns", None))
-    if columns is None:
-        return None
-    names = list(columns)
+    names = column_names(y)
     repeated = [one for one, count in Counter(names).items() if count > 1]
     if repeated:
         raise ValueError(
