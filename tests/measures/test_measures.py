@@ -9,14 +9,14 @@ from scipy import sparse
 from sklearn import metrics
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import make_multilabel_classification
-from sklearn.model_selection import cross_validate
+from sklearn.model_selection import GridSearchCV, KFold, cross_validate
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.multioutput import ClassifierChain
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from multimargin import measures
+from multimargin import RankSVM, measures
 from multimargin.measures import ranking
 from tests.support.cases import case
 from tests.support.subsets import first_fast
@@ -29,6 +29,8 @@ SCORERS = {
     for name, scorer in measures.SCORERS.items()
     if name.removeprefix("neg_") in {*measures.MEASURES, "ranking_hamming"}
 }
+
+RAP = "ranking_average_precision"
 
 
 def ranking_loss_of_row(y, f):
@@ -331,6 +333,24 @@ def test_frames_with_labels_in_another_order_are_refused(library):
                 getattr(measures, name)(**arguments)
             tried += 1
     assert tried > 20
+
+
+@pytest.mark.filterwarnings("ignore:.*y has.* label")
+def test_scorers_find_the_columns_of_frames_by_name():
+    X, Y = multilabel_data(4)
+    Y[Y.sum(axis=1) == 0, 0] = 1
+    frame = pd.DataFrame(Y, columns=list("abcd"), dtype=float)
+    frame.iloc[0, 0] = np.nan
+    model = make_pipeline(StandardScaler(), RankSVM(random_state=0)).fit(X, frame)
+    searched = GridSearchCV(model, {"ranksvm__C": [1.0]}, cv=KFold(2), scoring=SCORERS, refit=RAP)
+    for fitted in (model, searched.fit(X, frame)):
+        together = metrics.check_scoring(fitted, SCORERS)(fitted, X, frame[list("cadb")])
+        for name, scorer in SCORERS.items():
+            expected = scorer(fitted, X, frame.to_numpy())
+            assert scorer(fitted, X, frame) == expected
+            assert scorer(fitted, X, frame[list("cadb")]) == expected == together[name]
+            with pytest.raises(ValueError, match="that the model does not know: 'x'"):
+                scorer(fitted, X, frame.rename(columns={"a": "x"}))
 
 
 WEIGHTED = [

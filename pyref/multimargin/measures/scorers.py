@@ -9,10 +9,12 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import get_scorer as scikit_learn_scorer
-from sklearn.metrics import make_scorer
 
 from multimargin.measures.registry import MEASURES, MORE_MEASURES, Measure, ranking_hamming
-from multimargin.targets.indicator import complete_rows, known_rows
+from multimargin.scikit_learn import ScikitLearnScorer
+from multimargin.targets.given import recognise
+from multimargin.targets.indicator import complete_rows, known_rows, with_nan
+from multimargin.targets.reading import Labels, read_targets
 from multimargin.typing import Features, Marks, MatrixLike, Scoring, Vector
 
 Scorer = Callable[..., float]
@@ -21,12 +23,39 @@ _FUNCTIONS = {m.function for m in (*MEASURES.values(), *MORE_MEASURES.values())}
 _RESPONSES = {"scores": "decision_function", "label sets": "predict"}
 
 
+def _label_names_of(model: Any) -> Any:
+    """Return the names of the labels of a model, or of what it ends with; None without names."""
+    if hasattr(model, "label_names_in_"):
+        return model.label_names_in_
+    steps = getattr(model, "steps", None)
+    inside = steps[-1][1] if steps else getattr(model, "best_estimator_", None)
+    return None if inside is None else _label_names_of(inside)
+
+
+def _in_order_of(estimator: Any, y: Any) -> Any:
+    """Return labels with the columns in the order of a model, where both have names."""
+    names = _label_names_of(estimator)
+    if names is None or (given := recognise(y)).names is None:
+        return y
+    of_model = Labels(np.arange(len(names)), label_names=names)
+    return with_nan(read_targets(given, unknown="take", labels=of_model).indicator)
+
+
+class _OfMeasure(ScikitLearnScorer):  # type: ignore[misc]
+    """A scorer of scikit-learn that finds the columns of a data frame of labels by name."""
+
+    def _score(self, method_caller: Any, estimator: Any, X: Any, y_true: Any, **given: Any) -> Any:
+        y_true = _in_order_of(estimator, y_true)
+        return super()._score(method_caller, estimator, X, y_true, **given)
+
+
 class _NegRankingHamming:
     """The scorer of a measure that takes both the label sets and the scores."""
 
     def __call__(
         self, estimator: Any, X: MatrixLike, y: Any, sample_weight: ArrayLike | None = None
     ) -> float:
+        y = _in_order_of(estimator, y)
         predicted, scores = estimator.predict(X), estimator.decision_function(X)
         return -ranking_hamming(y, predicted, scores, sample_weight=sample_weight)
 
@@ -39,12 +68,8 @@ def _scorer_name(measure: Measure) -> str:
 
 
 def _scorer(measure: Measure) -> Scorer:
-    scorer: Scorer = make_scorer(
-        measure.function,
-        response_method=_RESPONSES[measure.needs],
-        greater_is_better=measure.larger_is_better,
-    )
-    return scorer
+    sign = 1 if measure.larger_is_better else -1
+    return _OfMeasure(measure.function, sign, {}, _RESPONSES[measure.needs])
 
 
 SCORERS: dict[str, Scorer] = {
@@ -112,7 +137,8 @@ def get_scorer(name: str) -> Scorer:
     callable
         A scorer with the signature ``scorer(estimator, X, y, sample_weight=None)``; ranking
         measures use the estimator's `decision_function`, the others its `predict`,
-        "neg_ranking_hamming" both.
+        "neg_ranking_hamming" both. Columns of a data frame `y` are found by name where the
+        estimator has names of labels.
         Larger is better. A threshold of its own for each label changes the ranking of
         `decision_function`.
     """
