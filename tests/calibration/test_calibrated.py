@@ -3,10 +3,12 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from scipy.special import logit
 from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import brier_score_loss
 from sklearn.model_selection import KFold
@@ -15,7 +17,14 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from multimargin import MLRL, CalibratedClassifier, RankLSVM, RankSVM, ThresholdedClassifier
+from multimargin import (
+    MLRL,
+    CalibratedClassifier,
+    LabelRankerCV,
+    RankLSVM,
+    RankSVM,
+    ThresholdedClassifier,
+)
 from multimargin.calibration import PooledCalibration
 from multimargin.calibration.calibrated import calibrate, with_empty_label
 from multimargin.calibration.head import Head
@@ -203,3 +212,22 @@ def test_a_classifier_that_refuses_unknown_labels_is_named(several):
         CalibratedClassifier(stack).fit(X, unknown)
     notes = " ".join(caught.value.__notes__)
     assert "y has NaN for unknown labels, which KNeighborsClassifier may not take" in notes
+
+
+def test_frozen_models_with_labels_in_another_order_are_refused():
+    names = list("dbca")
+    frame = pd.DataFrame(Y, columns=names)
+    frame.loc[Y.sum(axis=1) == 0, "c"] = 1
+    fitted = make_pipeline(StandardScaler(), RankSVM(random_state=0)).fit(X, frame)
+    inside = (FrozenEstimator(fitted), make_pipeline(StandardScaler(), FrozenEstimator(fitted[-1])))
+    lists = [[names[k] for k in np.flatnonzero(row)] for row in frame.to_numpy()]
+    for frozen in inside:
+        ranker = LabelRankerCV(Cs=1, loss="hinge", kernel="linear", stack=[frozen], random_state=0)
+        for model in (CalibratedClassifier(frozen), ThresholdedClassifier(frozen), ranker):
+            model.fit(X, frame)
+            for y in (frame[sorted(names)], frame[names[:3]], lists):
+                with pytest.raises(ValueError, match="was fitted to, in its order: 'd', 'b'"):
+                    model.fit(X, y)
+    # What is fitted anew learns the labels of y.
+    model = CalibratedClassifier(fitted).fit(X, frame[sorted(names)])
+    assert model.label_names_in_.tolist() == sorted(names)

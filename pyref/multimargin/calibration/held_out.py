@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import log_expit
 from sklearn import get_config
-from sklearn.base import BaseEstimator, MetaEstimatorMixin
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
@@ -20,10 +20,11 @@ from multimargin.calibration.head import Head
 from multimargin.calibration.on_folds import RESPONSES, OnFolds, block_of, weights_for
 from multimargin.calibration.pairs import Listed
 from multimargin.checks.arrays import check_as_many_rows, warn_of_other_order
+from multimargin.checks.names import listed
 from multimargin.checks.parameters import check_choice, is_estimator, job_count
 from multimargin.checks.weights import check_sample_weight
 from multimargin.measures.default_score import ExactMatch
-from multimargin.measures.label_scores import response_of
+from multimargin.measures.label_scores import label_names_of, response_of
 from multimargin.scikit_learn import check_method_params, safe_indexing
 from multimargin.targets.indicator import UNKNOWN, check_indicator, with_nan
 from multimargin.targets.reading import Targets, read_targets
@@ -218,6 +219,7 @@ class HeldOutClassifier(MetaEstimatorMixin, ExactMatch, BaseEstimator, ABC):  # 
                 "use sklearn.model_selection.TunedThresholdClassifierCV or "
                 "sklearn.calibration.CalibratedClassifierCV)."
             )
+        check_label_names(estimators, targets)
         check_as_many_rows(targets.indicator, X)
         n, q = targets.indicator.shape
         weights = check_sample_weight(sample_weight, n)
@@ -420,6 +422,21 @@ def named_estimators(estimator: BaseEstimator | Named, parameter: str = "estimat
             "classifiers or of pairs of a unique name and a classifier."
         )
     return found
+
+
+def check_label_names(estimators: Named, targets: Targets) -> None:
+    """Refuse frozen classifiers that were fitted to other labels, or in another order."""
+    if targets.label_names is None:
+        return
+    found = targets.label_names.tolist()
+    for name, estimator in estimators:
+        # What others have learned before does not count.
+        names = label_names_of(clone(estimator))
+        if names is not None and (expected := names.tolist()) != found:
+            raise ValueError(
+                f"y has the labels {listed(found)}; expected those that {name!r} was fitted to, in "
+                f"its order: {listed(expected)}."
+            )
 
 
 def _sliceable(X: MatrixLike) -> MatrixLike:

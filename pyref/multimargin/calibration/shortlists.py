@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from multimargin.calibration.calibrated import calibrate, make_odds_threshold, with_empty_label
 from multimargin.calibration.head import Head
-from multimargin.calibration.held_out import HeldOut, Named
+from multimargin.calibration.held_out import HeldOut, Named, check_label_names
 from multimargin.calibration.on_folds import RESPONSES, OnFolds, block_of, weights_for
 from multimargin.calibration.pairs import Listed
 from multimargin.calibration.pooled import PooledCalibration
@@ -277,6 +277,7 @@ class ShortlistClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Rows of one group stay in one fold.
         """
         targets = read_targets(y, unknown="take", keep_sparse=True)
+        check_label_names(self.estimator, targets)
         indicator: Any = sparse.csr_array(targets.indicator)
         weights = check_sample_weight(sample_weight, indicator.shape[0])
         left = counted(X, replace(targets, indicator=indicator), weights, groups, self.cv)

@@ -56,6 +56,15 @@ def scores_of(
     return scores_by(estimator, source, X, n_labels=n_labels), source
 
 
+def label_names_of(model: Any) -> Any:
+    """Return the names of the labels of a model, or of what it ends with; None without names."""
+    if hasattr(model, "label_names_in_"):
+        return model.label_names_in_
+    steps = getattr(model, "steps", None)
+    inside = steps[-1][1] if steps else getattr(model, "best_estimator_", None)
+    return None if inside is None else label_names_of(inside)
+
+
 def _method(estimator: Any, response: str) -> Callable[[Any], Any] | None:
     method: Callable[[Any], Any] | None = getattr(estimator, response, None)
     if method is not None or response != "label_scores":

@@ -10,6 +10,7 @@ from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import get_scorer as scikit_learn_scorer
 
+from multimargin.measures.label_scores import label_names_of
 from multimargin.measures.registry import MEASURES, MORE_MEASURES, Measure, ranking_hamming
 from multimargin.scikit_learn import ScikitLearnScorer
 from multimargin.targets.given import recognise
@@ -23,18 +24,9 @@ _FUNCTIONS = {m.function for m in (*MEASURES.values(), *MORE_MEASURES.values())}
 _RESPONSES = {"scores": "decision_function", "label sets": "predict"}
 
 
-def _label_names_of(model: Any) -> Any:
-    """Return the names of the labels of a model, or of what it ends with; None without names."""
-    if hasattr(model, "label_names_in_"):
-        return model.label_names_in_
-    steps = getattr(model, "steps", None)
-    inside = steps[-1][1] if steps else getattr(model, "best_estimator_", None)
-    return None if inside is None else _label_names_of(inside)
-
-
 def _in_order_of(estimator: Any, y: Any) -> Any:
     """Return labels with the columns in the order of a model, where both have names."""
-    names = _label_names_of(estimator)
+    names = label_names_of(estimator)
     if names is None or (given := recognise(y)).names is None:
         return y
     of_model = Labels(np.arange(len(names)), label_names=names)

@@ -15,7 +15,12 @@ from multimargin.blocks.logistic import LabelLogistic
 from multimargin.blocks.pricing import Effort
 from multimargin.blocks.stack import Stack
 from multimargin.calibration import CalibratedClassifier, ThresholdedClassifier
-from multimargin.calibration.held_out import HeldOut, HeldOutClassifier, Named
+from multimargin.calibration.held_out import (
+    HeldOut,
+    HeldOutClassifier,
+    Named,
+    check_label_names,
+)
 from multimargin.estimators.fitting.time_limit import LEAST, check_max_time
 from multimargin.estimators.label_ranker.judging import Judge, threshold_of
 from multimargin.estimators.label_ranker.search import Search, Tried
@@ -85,6 +90,7 @@ class Fit:
 
     def _stack(self, place: int, X: Features) -> Stack:
         task, (planned, left_out) = self.task, self._blocks(X)
+        check_label_names(planned, task.targets)
         full_name = partial(task.views.full_name, place)
         self.left_out |= {full_name(name): reason for name, reason in left_out.items()}
         of_rows = X, task.labels, task.sample_weight, task.folds
