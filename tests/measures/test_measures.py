@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
-from sklearn import metrics
+from sklearn import config_context, metrics
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import make_multilabel_classification
 from sklearn.model_selection import GridSearchCV, KFold, cross_validate
@@ -351,6 +351,22 @@ def test_scorers_find_the_columns_of_frames_by_name():
             assert scorer(fitted, X, frame[list("cadb")]) == expected == together[name]
             with pytest.raises(ValueError, match="that the model does not know: 'x'"):
                 scorer(fitted, X, frame.rename(columns={"a": "x"}))
+
+
+@pytest.mark.parametrize("name", measures.SCORERS)
+def test_searches_pass_requested_weights_to_each_scorer(name):
+    X, Y = multilabel_data(3)
+    weights = np.random.default_rng(0).random(len(X))
+    model = KnownScores().fit(X, Y)
+    with config_context(enable_metadata_routing=True):
+        scorer = measures.get_scorer(name).set_score_request(sample_weight=True)
+        search = GridSearchCV(model, {"sign": [1]}, scoring=scorer, cv=KFold(2))
+        search.fit(X, Y, sample_weight=weights)
+    expected = [
+        scorer(model, X[rows], Y[rows], sample_weight=weights[rows])
+        for _, rows in KFold(2).split(X)
+    ]
+    assert search.best_score_ == pytest.approx(np.mean(expected))
 
 
 WEIGHTED = [

@@ -5,7 +5,7 @@ from copy import deepcopy
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import get_scorer as scikit_learn_scorer
@@ -16,7 +16,7 @@ from multimargin.scikit_learn import ScikitLearnScorer
 from multimargin.targets.given import recognise
 from multimargin.targets.indicator import complete_rows, known_rows, with_nan
 from multimargin.targets.reading import Labels, read_targets
-from multimargin.typing import Features, Marks, MatrixLike, Scoring, Vector
+from multimargin.typing import Features, Marks, Scoring, Vector
 
 Scorer = Callable[..., float]
 
@@ -41,15 +41,16 @@ class _OfMeasure(ScikitLearnScorer):  # type: ignore[misc]
         return super()._score(method_caller, estimator, X, y_true, **given)
 
 
-class _NegRankingHamming:
+class _NegRankingHamming(_OfMeasure):
     """The scorer of a measure that takes both the label sets and the scores."""
 
-    def __call__(
-        self, estimator: Any, X: MatrixLike, y: Any, sample_weight: ArrayLike | None = None
-    ) -> float:
-        y = _in_order_of(estimator, y)
-        predicted, scores = estimator.predict(X), estimator.decision_function(X)
-        return -ranking_hamming(y, predicted, scores, sample_weight=sample_weight)
+    def __init__(self) -> None:
+        super().__init__(ranking_hamming, -1, {}, "decision_function")
+
+    def _score(self, method_caller: Any, estimator: Any, X: Any, y_true: Any, **given: Any) -> Any:
+        y_true = _in_order_of(estimator, y_true)
+        answers = [method_caller(estimator, one, X) for one in ("predict", "decision_function")]
+        return -ranking_hamming(y_true, *answers, **given)
 
     def __repr__(self) -> str:
         return "get_scorer('neg_ranking_hamming')"
