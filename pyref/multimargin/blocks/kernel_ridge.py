@@ -29,8 +29,8 @@ class LabelKernelRidge(OddsBlock):
     Parameters
     ----------
     gamma : float or {"scale", "auto", "mean_distance"}, default="mean_distance"
-        Factor of the distance in the kernel exp(-gamma sum_k |x_k - y_k|), above 0, for features
-        over `unit_`; the names mean what they do in `multimargin.RankSVM`.
+        Factor of the distance in the kernel ``exp(-gamma sum_k |x_k - y_k|)``, above 0, for
+        features over `unit_`; the names mean what they do in `multimargin.RankSVM`.
 
     Attributes
     ----------
@@ -51,10 +51,10 @@ class LabelKernelRidge(OddsBlock):
 
     Notes
     -----
-    Of ridges from 0.001 to 100 the one is chosen whose squared leave-one-out error, over all labels
-    together, is least. The leave-one-out values of the rows also give the odds: those of
-    normal values with one variance for the rows that have a label and those that do not. A label
-    that is unknown in some rows has its mean from the others.
+    The ridge, from 0.001 to 100, has the least squared leave-one-out error over all labels, on
+    1,000 rows if there are more. The leave-one-out values also give the odds: in rows with a label
+    and in rows without, they are taken as normal with the same variance, as in linear discriminant
+    analysis. Where a label is unknown, it has its mean over the other rows.
 
     Examples
     --------
