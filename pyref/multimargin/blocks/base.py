@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -12,6 +12,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from multimargin.blas import with_one_blas_thread
+from multimargin.checks.weights import check_sample_weight, of_rows_that_count
 from multimargin.features.occurring import LinearWeights, occurring_columns, of_columns
 from multimargin.targets.indicator import UNKNOWN, check_indicator, known_labels
 from multimargin.typing import Features, LabelsLike, Matrix, MatrixLike, Vector, is_sparse
@@ -123,6 +124,20 @@ def without_traces(X: MatrixLike) -> Features:
         return X
     kept = np.where(traces, 0.0, values)
     return type(X)((kept, X.indices, X.indptr), shape=X.shape) if is_sparse(X) else kept
+
+
+def weighed_rows(
+    X: Features, y: LabelsLike, sample_weight: ArrayLike | None
+) -> tuple[Vector, Features, NDArray[np.uint8], NDArray[np.bool_]]:
+    """Return weights above 0, over the largest, and of these rows features and known labels.
+
+    Labels are 0 where they are unknown; last is which are known.
+    """
+    relevant, known = known_labels(y, "y")
+    weights = check_sample_weight(sample_weight, len(relevant))
+    weights = np.ones(len(relevant)) if weights is None else weights / weights.max()
+    weights, X, relevant, known = of_rows_that_count(weights, X, relevant, known)
+    return weights, X, relevant, known
 
 
 def with_shares(y: LabelsLike, weights: Matrix | None) -> Features:

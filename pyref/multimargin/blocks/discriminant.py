@@ -9,12 +9,10 @@ from sklearn.utils import gen_batches
 from sklearn.utils.validation import validate_data
 
 from multimargin.blas import with_one_blas_thread
-from multimargin.blocks.base import MOST_EXPLAINED, LinearBlock, without_traces
+from multimargin.blocks.base import MOST_EXPLAINED, LinearBlock, weighed_rows, without_traces
 from multimargin.checks.parameters import check_real
-from multimargin.checks.weights import check_sample_weight, of_rows_that_count
 from multimargin.decompositions import aside
 from multimargin.features.scales import largest_of_columns
-from multimargin.targets.indicator import known_labels
 from multimargin.typing import LabelsLike, MatrixLike
 from multimargin.whole_fits import whole_or_unchanged
 
@@ -84,10 +82,7 @@ class LabelDiscriminant(LinearBlock):
         """
         alpha = check_real("alpha", self.alpha, above=0.0)
         X = without_traces(validate_data(self, X, dtype=np.float64))
-        relevant, known = known_labels(y, "y")
-        weights = check_sample_weight(sample_weight, len(relevant))
-        weights = np.ones(len(relevant)) if weights is None else weights / weights.max()
-        weights, X, relevant, known = of_rows_that_count(weights, X, relevant, known)
+        weights, X, relevant, known = weighed_rows(X, y, sample_weight)
         size, totals, hits = weights.sum(), weights @ known, weights @ relevant
         shares = (hits + 0.5) / (totals + 1.0)
         scale = largest_of_columns(X)

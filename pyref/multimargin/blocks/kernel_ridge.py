@@ -8,12 +8,10 @@ from scipy.special import logit
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from multimargin.blas import with_one_blas_thread
-from multimargin.blocks.base import MOST_EXPLAINED, OddsBlock, without_traces
-from multimargin.checks.weights import check_sample_weight, of_rows_that_count
+from multimargin.blocks.base import MOST_EXPLAINED, OddsBlock, weighed_rows, without_traces
 from multimargin.decompositions import cholesky, diagonal_of_inverse, divide
 from multimargin.features.scales import largest_of_columns
 from multimargin.kernels import make_kernel, same_kind
-from multimargin.targets.indicator import known_labels
 from multimargin.typing import LabelsLike, Matrix, MatrixLike, Vector
 from multimargin.whole_fits import whole_or_unchanged
 
@@ -84,10 +82,7 @@ class LabelKernelRidge(OddsBlock):
         """
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C")
         X = without_traces(X)
-        relevant, known = known_labels(y, "y")
-        weights = check_sample_weight(sample_weight, len(relevant))
-        weights = np.ones(len(relevant)) if weights is None else weights / weights.max()
-        weights, X, relevant, known = of_rows_that_count(weights, X, relevant, known)
+        weights, X, relevant, known = weighed_rows(X, y, sample_weight)
         self.unit_ = float(largest_of_columns(X).max()) or 1.0
         X = X / self.unit_
         self._kernel = make_kernel("laplacian", X, gamma=self.gamma, sample_weight=weights)
@@ -131,7 +126,8 @@ class LabelKernelRidge(OddsBlock):
 
 def _regressions(gram: Matrix, targets: Matrix, ridge: float) -> tuple[Matrix, Matrix]:
     """Return A of (gram + ridge I) A = targets, and the errors when each row is left out (n, q)."""
-    factor = gram + ridge * np.eye(len(gram))
+    factor = gram.copy()
+    factor[np.diag_indices_from(factor)] += ridge
     cholesky(factor)
     duals = targets.T.copy()
     divide(duals, factor)

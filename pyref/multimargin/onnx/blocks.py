@@ -29,7 +29,7 @@ from multimargin.blocks.neighbours import (
 from multimargin.blocks.trees import LabelTrees
 from multimargin.calibration.on_folds import LEAST
 from multimargin.onnx.graph import DOUBLE, INT64, Graph, Node, Rows
-from multimargin.onnx.scores import kernel_values
+from multimargin.onnx.scores import add_expansion
 
 _FLOAT = 1  # onnx.TensorProto.FLOAT
 _TINY = float(np.finfo(float).tiny)
@@ -179,8 +179,7 @@ def _linear(graph: Graph, model: LinearBlock, X: Rows) -> Node:
 
 def _kernel_ridge(graph: Graph, model: LabelKernelRidge, X: Rows) -> Node:
     """Append kernel ridge regressions; the file holds the training rows."""
-    values = kernel_values(graph, model, graph.add("Div", X, model.unit_))
-    return graph.add("Add", graph.add("MatMul", values, model.dual_coef_), model.intercept_)
+    return add_expansion(graph, model, graph.add("Div", X, model.unit_))
 
 
 KNOWN: dict[type, Callable[[Graph, Any, Rows], Node]] = {

@@ -29,11 +29,16 @@ def add_scores(graph: Graph, model: Any, X: Rows) -> Node:
         # No feature counts: a product with zeros has the right number of rows.
         zeros = np.zeros((model.n_features_in_, model.intercept_.size))
         return graph.add("Add", graph.add("MatMul", X, zeros), model.intercept_)
-    values = kernel_values(graph, model, X)
+    return add_expansion(graph, model, X)
+
+
+def add_expansion(graph: Graph, model: Any, X: Rows) -> Node:
+    """Append the scores of an expansion over support vectors."""
+    values = _kernel_values(graph, model, X)
     return graph.add("Add", graph.add("MatMul", values, model.dual_coef_), model.intercept_)
 
 
-def kernel_values(graph: Graph, model: Any, X: Rows) -> Node:
+def _kernel_values(graph: Graph, model: Any, X: Rows) -> Node:
     """Append the kernel with the support vectors."""
     kernel = model._kernel
     if kernel.function is not None:

@@ -13,8 +13,7 @@ from multimargin.checks.names import did_you_mean, listed
 from multimargin.checks.parameters import check_integer
 from multimargin.checks.scores import check_scores
 from multimargin.inspection.names import label_names_of_model
-from multimargin.inspection.steps import final_estimator
-from multimargin.measures.label_scores import answer_of
+from multimargin.measures.label_scores import answer_of, label_names_of
 from multimargin.plots.drawing import check_axes, style
 from multimargin.targets.indicator import known_labels, with_nan
 from multimargin.targets.reading import Labels, read_targets
@@ -98,8 +97,7 @@ class ReliabilityDisplay:
             If the model gives no probabilities, or if an argument is malformed.
         """
         names = label_names_of_model(estimator).tolist()
-        named = getattr(final_estimator(estimator), "label_names_in_", None)
-        of_model = Labels(np.arange(len(names)), label_names=named)
+        of_model = Labels(np.arange(len(names)), label_names=label_names_of(estimator))
         y = with_nan(read_targets(y, unknown="take", labels=of_model).indicator)
         given = {"label_names": names, "labels": labels, "bins": bins, "ax": ax}
         return cls.from_predictions(y, answer_of(estimator, "predict_proba", X), **given)
